@@ -1,0 +1,41 @@
+# Rudolph. `make help` lists the targets; the work itself is in scripts/.
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench build setup clean distclean
+
+# Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
+unexport SECONDS STRATEGY SERVERS
+run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strategy '$(STRATEGY)') $(if $(SERVERS),--servers '$(SERVERS)')
+
+help: ## list the targets
+	@echo 'make TARGET. Each sets up what it needs and asks nothing.'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
+
+run: ## five servers behind Envoy with the filter, and a live table
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/run.sh $(run_options)
+
+test: ## every test: host, Wasm in Node, real Envoy, scripts
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+lint: ## format, clippy, shellcheck and house rules
+	@scripts/setup.sh lint
+	@scripts/lint.sh
+
+bench: ## speed of the core and Envoy's CPU a request
+	@scripts/setup.sh bench
+	@scripts/bench.sh
+
+build: ## the filter: target/rudolph.wasm
+	@scripts/setup.sh build
+	@scripts/build-filter.sh
+
+setup: ## install everything that any target needs
+	@scripts/setup.sh all
+
+clean: ## remove what was built
+	rm -rf target
+
+distclean: clean ## remove what was built and installed
+	rm -rf .tools

@@ -1,0 +1,110 @@
+//! Arenas: which part of the store belongs to which configuration.
+//!
+//! Several configurations live in one process: several filters, or an old and a new one while Envoy drains. Each
+//! uses an arena of its own, found by its digest in one directory, so they never disturb each other. The store
+//! cannot delete, so arenas are few and an abandoned one is used again.
+
+use super::{SharedStore, Shelf, StoreFault, Tally};
+use crate::wire::FORMAT;
+use crate::wire::records::{self, MAX_ARENAS, Tenant};
+
+/// How often a tenant says that it lives.
+const HEARTBEAT_MS: u64 = 5_000;
+
+/// After this silence an arena may be taken: longer than any stall, so that only the dead lose theirs.
+const ABANDONED_MS: u64 = 120_000;
+
+/// Races for the directory that a worker may lose in one tick.
+const ATTEMPTS: usize = 8;
+
+/// A worker's hold on its configuration's arena.
+#[derive(Debug)]
+pub struct Arena {
+    config: u64,
+    directory: Shelf,
+    held: Option<(usize, u64)>,
+}
+
+impl Arena {
+    #[must_use]
+    pub fn new(config: u64) -> Self {
+        Self {
+            config,
+            directory: Shelf::new(format!("rudolph/{FORMAT}/directory")),
+            held: None,
+        }
+    }
+
+    /// The arena's number; claims one if needed. `None` when all are taken by living tenants.
+    pub fn hold(
+        &mut self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+        now_ms: u64,
+    ) -> Result<Option<usize>, StoreFault> {
+        if let Some((arena, checked_ms)) = self.held {
+            if now_ms.abs_diff(checked_ms) < HEARTBEAT_MS {
+                return Ok(Some(arena));
+            }
+        }
+        for _ in 0..ATTEMPTS {
+            let seen = self.directory.read(store, tally, records::open_directory)?;
+            let mut tenants = seen.value.unwrap_or_default();
+            let Some(arena) = place(&tenants, self.config, now_ms) else {
+                self.held = None;
+                return Ok(None);
+            };
+            let tenant = Tenant {
+                config: self.config,
+                heartbeat_ms: now_ms,
+            };
+            match tenants.get_mut(arena) {
+                Some(place) => *place = tenant,
+                None => tenants.push(tenant),
+            }
+            let sealed = records::seal_directory(&tenants);
+            if self.directory.replace(store, tally, seen.expect, &sealed)? {
+                self.held = Some((arena, now_ms));
+                return Ok(Some(arena));
+            }
+        }
+        Ok(self.held.map(|(arena, _)| arena))
+    }
+
+    /// The highest version among all tenants' plans, so that a new configuration counts on from there.
+    pub fn highest_version(
+        &mut self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+    ) -> Result<u64, StoreFault> {
+        let seen = self.directory.read(store, tally, records::open_directory)?;
+        let mut highest = 0;
+        for arena in 0..seen.value.unwrap_or_default().len() {
+            let mut plan = Shelf::new(key(arena, "plan"));
+            let version = plan.read(store, tally, records::peek_plan_version)?;
+            highest = highest.max(version.value.unwrap_or(0));
+        }
+        Ok(highest)
+    }
+}
+
+/// Where a configuration is or may be: its own place, a new one, or the longest abandoned.
+fn place(tenants: &[Tenant], config: u64, now_ms: u64) -> Option<usize> {
+    if let Some(own) = tenants.iter().position(|tenant| tenant.config == config) {
+        return Some(own);
+    }
+    if tenants.len() < MAX_ARENAS {
+        return Some(tenants.len());
+    }
+    let silence = |tenant: &Tenant| now_ms.abs_diff(tenant.heartbeat_ms);
+    (tenants.iter().enumerate())
+        .filter(|(_, tenant)| silence(tenant) > ABANDONED_MS)
+        .max_by_key(|(_, tenant)| silence(tenant))
+        .map(|(arena, _)| arena)
+}
+
+/// The key of a value in an arena.
+#[must_use]
+pub fn key(arena: usize, what: &str) -> String {
+    format!("rudolph/{FORMAT}/{arena}/{what}")
+}

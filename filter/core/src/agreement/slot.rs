@@ -1,0 +1,128 @@
+//! Slots: where each worker publishes what it counted.
+//!
+//! There is no name for a worker, so it takes the first slot that is free: never used, released, silent for a
+//! whole lease, or unreadable. Whoever overslept its lease finds its compare-and-swap lost and takes another.
+
+use super::arena::key;
+use super::{Expect, SharedStore, Shelf, StoreFault, Tally};
+use crate::wire::records::{self, Slot};
+
+/// After this silence a slot may be taken and no longer counts.
+pub const LEASE_MS: u64 = 10_000;
+
+/// Most workers of an arena.
+pub const MAX_SLOTS: usize = 256;
+
+/// A worker's hold on a slot.
+#[derive(Debug)]
+pub struct OwnSlot {
+    config: u64,
+    arena: usize,
+    held: Option<(Shelf, Expect)>,
+}
+
+impl OwnSlot {
+    #[must_use]
+    pub fn new(config: u64, arena: usize) -> Self {
+        Self {
+            config,
+            arena,
+            held: None,
+        }
+    }
+
+    /// The arena it is in.
+    #[must_use]
+    pub fn arena(&self) -> usize {
+        self.arena
+    }
+
+    /// Publishes under the held slot, or under a free one. Says whether it did: all slots may be taken.
+    pub fn publish(
+        &mut self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+        slot: &Slot,
+    ) -> Result<bool, StoreFault> {
+        let sealed = records::seal_slot(self.config, slot);
+        if let Some((shelf, expect)) = self.held.take() {
+            if self.put(store, tally, shelf, expect, &sealed)? {
+                return Ok(true);
+            }
+        }
+        for number in 0..MAX_SLOTS {
+            let mut shelf = shelf(self.arena, number);
+            let config = self.config;
+            let seen = shelf.read(store, tally, |bytes| {
+                records::peek_slot_heartbeat(config, bytes)
+            })?;
+            let free = seen
+                .value
+                .is_none_or(|heartbeat| !alive(heartbeat, slot.heartbeat_ms));
+            if free && self.put(store, tally, shelf, seen.expect, &sealed)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Stores, and reads back to learn the version that the next compare-and-swap must name.
+    fn put(
+        &mut self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+        shelf: Shelf,
+        expect: Expect,
+        sealed: &[u8],
+    ) -> Result<bool, StoreFault> {
+        if !shelf.replace(store, tally, expect, sealed)? {
+            return Ok(false);
+        }
+        let Some(now) = store.get(shelf.key())? else {
+            return Ok(false);
+        };
+        let mine = now.bytes == sealed;
+        if mine {
+            self.held = Some((shelf, Expect::Version(now.version)));
+        }
+        Ok(mine)
+    }
+
+    /// Gives the slot up, so that the next worker need not wait for the lease to end.
+    pub fn release(&mut self, store: &mut dyn SharedStore) {
+        if let Some((shelf, expect)) = self.held.take() {
+            let sealed = records::seal_slot(self.config, &Slot::default());
+            // Nothing can be done about a failure here: the lease ends by itself.
+            let _ = shelf.replace(store, &mut Tally::default(), expect, &sealed);
+        }
+    }
+}
+
+/// The slots of all living workers.
+pub fn read_all(
+    store: &mut dyn SharedStore,
+    tally: &mut Tally,
+    config: u64,
+    arena: usize,
+    now_ms: u64,
+) -> Result<Vec<Slot>, StoreFault> {
+    let mut slots = Vec::new();
+    for number in 0..MAX_SLOTS {
+        let seen =
+            shelf(arena, number).read(store, tally, |bytes| records::open_slot(config, bytes))?;
+        if seen.expect == Expect::Absent {
+            break;
+        }
+        slots.extend(seen.value.filter(|slot| alive(slot.heartbeat_ms, now_ms)));
+    }
+    Ok(slots)
+}
+
+fn shelf(arena: usize, number: usize) -> Shelf {
+    Shelf::new(key(arena, &format!("slot/{number}")))
+}
+
+/// A heartbeat of the future is as good as one of the past: clocks jump.
+fn alive(heartbeat_ms: u64, now_ms: u64) -> bool {
+    heartbeat_ms != 0 && heartbeat_ms.abs_diff(now_ms) < LEASE_MS
+}

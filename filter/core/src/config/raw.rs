@@ -1,0 +1,166 @@
+//! The configuration as users write it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Strategy;
+
+/// The whole text. Every field but `key` and `membership` has a default.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    #[serde(default = "default_strategy")]
+    pub strategy: Strategy,
+    pub key: Vec<KeySource>,
+    #[serde(default)]
+    pub hash_tag: bool,
+    pub membership: Membership,
+    #[serde(default = "default_owners")]
+    pub owners: u64,
+    #[serde(default = "default_upstream_header")]
+    pub upstream_header: String,
+    #[serde(default)]
+    pub debug_header: Option<String>,
+    #[serde(default = "default_stat_prefix")]
+    pub stat_prefix: String,
+    #[serde(default = "default_tick_ms")]
+    pub tick_ms: u64,
+    #[serde(default)]
+    pub epoch_ms: Option<u64>,
+    #[serde(default)]
+    pub spread: Spread,
+    #[serde(default)]
+    pub pin: Pin,
+    #[serde(default)]
+    pub rotation: Rotation,
+}
+
+fn default_strategy() -> Strategy {
+    Strategy::Spread
+}
+
+fn default_owners() -> u64 {
+    3
+}
+
+fn default_upstream_header() -> String {
+    "x-rudolph-upstream".into()
+}
+
+fn default_stat_prefix() -> String {
+    "rudolph".into()
+}
+
+fn default_tick_ms() -> u64 {
+    100
+}
+
+/// One place of the key: `{"header": "x-user"}`, `{"path_segment": 2}`, `"path"`, ...
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    Header(String),
+    Cookie(String),
+    QueryParameter(String),
+    PathSegment(u64),
+    Path,
+    Authority,
+}
+
+/// Where the servers come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "source", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Membership {
+    Static {
+        servers: Vec<Server>,
+    },
+    EnvoyAdmin {
+        cluster: String,
+        admin_cluster: String,
+        #[serde(default = "default_poll_interval_ms")]
+        poll_interval_ms: u64,
+    },
+}
+
+fn default_poll_interval_ms() -> u64 {
+    1000
+}
+
+/// One server of a static list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    pub address: String,
+    #[serde(default = "default_weight")]
+    pub weight: u64,
+}
+
+fn default_weight() -> u64 {
+    1
+}
+
+/// See [`super::Spread`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Spread {
+    pub hot_keys: bool,
+    pub proportional: bool,
+    pub least_in_flight: bool,
+    pub online: bool,
+    pub spill: bool,
+    pub learn_weights: bool,
+    pub hot_threshold: f64,
+    pub share_per_copy: f64,
+    pub max_copies: u64,
+    pub miss_penalty_ms: f64,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self {
+            hot_keys: true,
+            proportional: true,
+            least_in_flight: true,
+            online: true,
+            spill: true,
+            learn_weights: true,
+            hot_threshold: 0.005,
+            share_per_copy: 0.02,
+            max_copies: 0,
+            miss_penalty_ms: 4.0,
+        }
+    }
+}
+
+/// See [`super::Pin`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pin {
+    pub keys: u64,
+    pub tolerance: f64,
+}
+
+impl Default for Pin {
+    fn default() -> Self {
+        Self {
+            keys: 64,
+            tolerance: 1.02,
+        }
+    }
+}
+
+/// See [`super::Rotation`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rotation {
+    pub candidates: u64,
+    pub lambda: f64,
+}
+
+impl Default for Rotation {
+    fn default() -> Self {
+        Self {
+            candidates: 64,
+            lambda: 0.125,
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! core
+pub mod admin;
+pub mod agreement;
+pub mod arcs;
+pub mod config;
+pub mod hash;
+pub mod hot;
+pub mod key;
+pub mod loads;
+pub mod plan;
+pub mod planner;
+pub mod rendezvous;
+pub mod router;
+pub mod servers;
+pub mod sketch;
+pub mod table;
+pub mod telemetry;
+pub mod wire;
+pub mod worker;

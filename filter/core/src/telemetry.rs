@@ -1,0 +1,188 @@
+//! What a worker tells the outside: counters, gauges, and conditions that are logged when they begin and end.
+
+/// Things that only ever rise. Their numbers index [`Counters`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// Requests to the one owner of their key.
+    RequestsOwner,
+    /// Requests to another server of their hot key.
+    RequestsSpread,
+    /// Requests that left a home in an emergency.
+    RequestsSpilled,
+    /// Requests without a key.
+    RequestsNoKey,
+    /// Requests before the first plan.
+    RequestsNoPlan,
+    /// Requests while no server was usable.
+    RequestsNoServer,
+    /// Requests that a later owner answered.
+    RetriesToSuccessor,
+    /// Requests that Envoy's fallback policy placed although owners were named.
+    Fallback,
+    /// Epochs that were planned.
+    EpochsPlanned,
+    /// Plans that were published.
+    PlansPublished,
+    /// Plans that this gateway's planners refused to publish or its workers to adopt.
+    PlansRefused,
+    /// Values of the shared store that were refused.
+    SharedRefused,
+    /// Compare-and-swaps that another worker won.
+    SharedLost,
+    /// Calls of the shared store that failed.
+    SharedFailed,
+    /// Polls of the admin interface that were answered well.
+    PollsAnswered,
+    /// Polls that failed.
+    PollsFailed,
+    /// Host calls on a request's path that failed.
+    HostFailed,
+}
+
+impl Counter {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 17] = [
+        Self::RequestsOwner,
+        Self::RequestsSpread,
+        Self::RequestsSpilled,
+        Self::RequestsNoKey,
+        Self::RequestsNoPlan,
+        Self::RequestsNoServer,
+        Self::RetriesToSuccessor,
+        Self::Fallback,
+        Self::EpochsPlanned,
+        Self::PlansPublished,
+        Self::PlansRefused,
+        Self::SharedRefused,
+        Self::SharedLost,
+        Self::SharedFailed,
+        Self::PollsAnswered,
+        Self::PollsFailed,
+        Self::HostFailed,
+    ];
+
+    /// The metric's name after the prefix.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RequestsOwner => "requests.owner",
+            Self::RequestsSpread => "requests.spread",
+            Self::RequestsSpilled => "requests.spilled",
+            Self::RequestsNoKey => "requests.no_key",
+            Self::RequestsNoPlan => "requests.no_plan",
+            Self::RequestsNoServer => "requests.no_server",
+            Self::RetriesToSuccessor => "retries_to_successor",
+            Self::Fallback => "requests.fallback",
+            Self::EpochsPlanned => "epochs_planned",
+            Self::PlansPublished => "plans_published",
+            Self::PlansRefused => "plans_refused",
+            Self::SharedRefused => "shared_data.refused",
+            Self::SharedLost => "shared_data.races_lost",
+            Self::SharedFailed => "shared_data.failed",
+            Self::PollsAnswered => "membership.polls_answered",
+            Self::PollsFailed => "membership.polls_failed",
+            Self::HostFailed => "host_calls_failed",
+        }
+    }
+}
+
+/// Things that rise and fall; each worker that knows writes the same value. Their numbers index [`Gauges`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gauge {
+    /// Version of the plan in force.
+    PlanVersion,
+    /// Its rotation.
+    Rotation,
+    /// Its hot keys.
+    HotKeys,
+    /// Its servers.
+    Servers,
+    /// Servers of the cluster that are not usable.
+    ServersUnusable,
+    /// Key space that its adoption moved, in millionths.
+    MovedPpm,
+    /// Peak load over the mean in the last epoch, in thousandths.
+    PeakOverMeanPermille,
+    /// Workers that share in the agreement.
+    Workers,
+}
+
+impl Gauge {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::PlanVersion,
+        Self::Rotation,
+        Self::HotKeys,
+        Self::Servers,
+        Self::ServersUnusable,
+        Self::MovedPpm,
+        Self::PeakOverMeanPermille,
+        Self::Workers,
+    ];
+
+    /// The metric's name after the prefix.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PlanVersion => "plan_version",
+            Self::Rotation => "rotation",
+            Self::HotKeys => "hot_keys",
+            Self::Servers => "servers",
+            Self::ServersUnusable => "servers_unusable",
+            Self::MovedPpm => "moved_ppm",
+            Self::PeakOverMeanPermille => "peak_over_mean_permille",
+            Self::Workers => "workers",
+        }
+    }
+}
+
+/// Values by [`Counter`].
+pub type Counters = [u64; Counter::ALL.len()];
+
+/// Values by [`Gauge`]; `None` until this worker knows one.
+pub type Gauges = [Option<u64>; Gauge::ALL.len()];
+
+/// Something that is wrong for a while. It is logged when it begins and when it ends, never in a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The shared store fails.
+    StoreFails,
+    /// No arena or slot is free.
+    StoreFull,
+    /// The admin interface does not answer.
+    AdminSilent,
+    /// The admin interface answers what cannot be read.
+    AdminUnreadable,
+    /// The admin interface does not know the cluster.
+    ClusterUnknown,
+    /// No server is usable.
+    NoServer,
+    /// A plan broke a guarantee.
+    PlanRefused,
+}
+
+impl Condition {
+    pub(crate) fn began(self) -> &'static str {
+        match self {
+            Self::StoreFails => "shared data fails: this worker keeps its plan",
+            Self::StoreFull => "shared data has no free place: this worker plans alone",
+            Self::AdminSilent => "the admin interface does not answer: members stay as they are",
+            Self::AdminUnreadable => "the admin interface's answer is unreadable: members stay",
+            Self::ClusterUnknown => "the admin interface knows no such cluster: members stay",
+            Self::NoServer => "no server is usable: the fallback policy routes",
+            Self::PlanRefused => "a plan broke a guarantee and was refused: the last one stays",
+        }
+    }
+
+    pub(crate) fn ended(self) -> &'static str {
+        match self {
+            Self::StoreFails => "shared data works again",
+            Self::StoreFull => "shared data has a place again",
+            Self::AdminSilent => "the admin interface answers again",
+            Self::AdminUnreadable => "the admin interface's answer is readable again",
+            Self::ClusterUnknown => "the admin interface knows the cluster again",
+            Self::NoServer => "a server is usable again",
+            Self::PlanRefused => "plans are sound again",
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Who the servers are: from the configuration, or from a poll that one worker makes for all.
+
+use super::{Action, Desk, Worker};
+use crate::admin::{self, AdminFault};
+use crate::agreement::{SharedStore, StoreFault};
+use crate::config::Membership;
+use crate::servers::Members;
+use crate::telemetry::{Condition, Counter, Gauge};
+use crate::wire::records;
+
+impl Worker {
+    pub(super) fn members(
+        &mut self,
+        desk: &mut Desk,
+        store: &mut dyn SharedStore,
+    ) -> Result<Option<Members>, StoreFault> {
+        if let Membership::Static(members) = &self.config.membership {
+            return Ok(Some(members.clone()));
+        }
+        let config = self.config.digest;
+        let open = |bytes: &[u8]| records::open_roster(config, bytes);
+        Ok(desk.roster.read(store, &mut self.tally, open)?.value)
+    }
+
+    pub(super) fn members_known(
+        &mut self,
+        desk: &mut Desk,
+        store: &mut dyn SharedStore,
+    ) -> Result<bool, StoreFault> {
+        self.members(desk, store).map(|members| members.is_some())
+    }
+
+    pub(super) fn poll_if_due(
+        &mut self,
+        desk: &mut Desk,
+        now_ms: u64,
+        store: &mut dyn SharedStore,
+    ) -> Result<(), StoreFault> {
+        let Membership::EnvoyAdmin {
+            admin_cluster,
+            poll_interval_ms,
+            ..
+        } = &self.config.membership
+        else {
+            return Ok(());
+        };
+        let recent = |at: u64| now_ms.abs_diff(at) < *poll_interval_ms;
+        if self.polled_ms.is_some_and(recent) {
+            return Ok(());
+        }
+        let config = self.config.digest;
+        let open = |bytes: &[u8]| records::open_poll(config, bytes);
+        let seen = desk.poll.read(store, &mut self.tally, open)?;
+        if let Some(at) = seen.value.filter(|at| recent(*at)) {
+            self.polled_ms = Some(at);
+            return Ok(());
+        }
+        let sealed = records::seal_poll(config, now_ms);
+        if desk
+            .poll
+            .replace(store, &mut self.tally, seen.expect, &sealed)?
+        {
+            self.polled_ms = Some(now_ms);
+            self.actions.push(Action::Poll {
+                admin_cluster: admin_cluster.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// A poll could not be sent, or was not answered, or not with 200.
+    pub fn on_poll_failed(&mut self) -> Vec<Action> {
+        self.count(Counter::PollsFailed);
+        self.judge(Condition::AdminSilent, true);
+        std::mem::take(&mut self.actions)
+    }
+
+    /// The admin interface answered a poll: publishes the members if they changed.
+    pub fn on_clusters(&mut self, body: &[u8], store: &mut dyn SharedStore) -> Vec<Action> {
+        self.judge(Condition::AdminSilent, false);
+        let Membership::EnvoyAdmin { cluster, .. } = &self.config.membership else {
+            return Vec::new();
+        };
+        let census = admin::read_clusters(body, cluster);
+        let unreadable = matches!(census, Err(AdminFault::Malformed(_)));
+        self.judge(Condition::AdminUnreadable, unreadable);
+        self.judge(
+            Condition::ClusterUnknown,
+            census == Err(AdminFault::NoCluster),
+        );
+        match census {
+            Ok(census) => {
+                self.count(Counter::PollsAnswered);
+                self.gauge(Gauge::ServersUnusable, census.unusable as u64);
+                if self.publish_roster(&census.usable, store).is_err() {
+                    self.count(Counter::SharedFailed);
+                }
+            }
+            Err(_) => self.count(Counter::PollsFailed),
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    fn publish_roster(
+        &mut self,
+        found: &Members,
+        store: &mut dyn SharedStore,
+    ) -> Result<(), StoreFault> {
+        let Some(desk) = &mut self.desk else {
+            return Ok(());
+        };
+        let config = self.config.digest;
+        let open = |bytes: &[u8]| records::open_roster(config, bytes);
+        let seen = desk.roster.read(store, &mut self.tally, open)?;
+        if seen.value.as_ref() == Some(found) {
+            return Ok(());
+        }
+        let sealed = records::seal_roster(config, found);
+        if desk
+            .roster
+            .replace(store, &mut self.tally, seen.expect, &sealed)?
+        {
+            self.urgent = true;
+        }
+        Ok(())
+    }
+}

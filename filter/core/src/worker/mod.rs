@@ -1,0 +1,270 @@
+//! One worker's part in the gateway: it routes, counts, publishes, and now and then plans for all.
+//!
+//! It is driven from outside: [`Worker::route`] and [`Worker::finish`] by requests, [`Worker::tick`] by a
+//! timer, [`Worker::on_clusters`] by the answer of a poll. It returns what the host must do and does nothing itself.
+//! Its parts, a file each: [`publication`], [`planning`], [`adoption`], [`membership`].
+
+mod adoption;
+mod membership;
+mod planning;
+mod publication;
+
+use std::sync::Arc;
+
+use crate::agreement::arena::{self, Arena};
+use crate::agreement::epoch::EpochClock;
+use crate::agreement::slot::OwnSlot;
+use crate::agreement::{SharedStore, Shelf, StoreFault, Tally};
+use crate::config::Config;
+use crate::hash::KeyHash;
+use crate::loads::LocalId;
+use crate::plan::Plan;
+use crate::router::{Outcome, Route, Router};
+use crate::table::Table;
+use crate::telemetry::{Condition, Counter, Counters, Gauge, Gauges};
+use crate::wire::records;
+
+/// Until it has a plan a worker ticks this fast.
+pub const STARTING_TICK_MS: u64 = 20;
+
+/// What the host must do after a tick or an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Ask the admin interface through this Envoy cluster.
+    Poll {
+        /// The Envoy cluster that leads there.
+        admin_cluster: String,
+    },
+    /// Tick this often from now on.
+    TickEvery(u64),
+    /// Write a warning.
+    Warn(String),
+    /// Write a notice.
+    Inform(String),
+}
+
+/// The values of the store that this worker reads in its arena.
+#[derive(Debug)]
+struct Desk {
+    slot: OwnSlot,
+    epoch: EpochClock,
+    plan: Shelf,
+    roster: Shelf,
+    poll: Shelf,
+}
+
+/// One worker.
+#[derive(Debug)]
+pub struct Worker {
+    config: Arc<Config>,
+    router: Router,
+    arena: Arena,
+    desk: Option<Desk>,
+    tally: Tally,
+    /// A plan that holds from its activation on, with its table.
+    pending: Option<(Arc<Plan>, Arc<Table>)>,
+    duty: Option<planning::Duty>,
+    /// Membership changed or the plan is unreadable: do not wait for the epoch's end.
+    urgent: bool,
+    ledger: publication::Ledger,
+    polled_ms: Option<u64>,
+    counters: Counters,
+    gauges: Gauges,
+    conditions: Vec<Condition>,
+    actions: Vec<Action>,
+    ticks_fast: bool,
+}
+
+impl Worker {
+    /// A worker that knows nothing yet.
+    #[must_use]
+    pub fn new(config: Arc<Config>) -> Self {
+        Self {
+            router: Router::new(config.clone()),
+            arena: Arena::new(config.digest),
+            config,
+            desk: None,
+            tally: Tally::default(),
+            pending: None,
+            duty: None,
+            urgent: false,
+            ledger: publication::Ledger::default(),
+            polled_ms: None,
+            counters: Counters::default(),
+            gauges: Gauges::default(),
+            conditions: Vec::new(),
+            actions: Vec::new(),
+            ticks_fast: true,
+        }
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// The plan in force.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Arc<Plan>> {
+        self.router.plan()
+    }
+
+    /// Whether the clock must be read before the next request: a plan waits for its time.
+    #[inline]
+    #[must_use]
+    pub fn awaits_activation(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Chooses the owners of a key.
+    ///
+    /// # Errors
+    /// The outcome that leaves the request to Envoy's fallback policy.
+    #[inline]
+    pub fn route(&mut self, key: KeyHash) -> Result<Route, Outcome> {
+        self.router.route(key)
+    }
+
+    /// Counts a request that has no key.
+    pub fn no_key(&mut self) -> Outcome {
+        self.router.unrouted(Outcome::NoKey)
+    }
+
+    /// Writes a route's owners as Envoy reads them.
+    pub fn write_owners(&self, route: &Route, out: &mut Vec<u8>) {
+        self.router.write_owners(route, out);
+    }
+
+    /// The request that went to this server is over.
+    #[inline]
+    pub fn finish(&mut self, server: LocalId) {
+        self.router.finish(server);
+    }
+
+    /// Counts something that the host saw.
+    pub fn count(&mut self, counter: Counter) {
+        self.counters[counter as usize] += 1;
+    }
+
+    /// Counters since the worker was made.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.counters;
+        counters[..Outcome::ALL.len()].copy_from_slice(&self.router.outcomes());
+        counters[Counter::SharedRefused as usize] = self.tally.refused;
+        counters[Counter::SharedLost as usize] = self.tally.lost;
+        counters
+    }
+
+    /// Gauges as this worker last knew them.
+    #[must_use]
+    pub fn gauges(&self) -> Gauges {
+        self.gauges
+    }
+
+    /// Does what is due: publishes, looks for a new plan, and plans if it is this worker's turn.
+    pub fn tick(&mut self, now_ms: u64, store: &mut dyn SharedStore) -> Vec<Action> {
+        self.router.decay(now_ms);
+        self.sample_in_flight(now_ms);
+        self.activate_due(now_ms);
+        let agreed = self.agree(now_ms, store);
+        if agreed.is_err() {
+            self.count(Counter::SharedFailed);
+        }
+        self.judge(Condition::StoreFails, agreed.is_err());
+        self.activate_due(now_ms);
+        self.slow_down();
+        std::mem::take(&mut self.actions)
+    }
+
+    fn agree(&mut self, now_ms: u64, store: &mut dyn SharedStore) -> Result<(), StoreFault> {
+        let arena = self.arena.hold(store, &mut self.tally, now_ms)?;
+        let Some(arena) = arena else {
+            self.judge(Condition::StoreFull, true);
+            self.plan_alone(now_ms);
+            return Ok(());
+        };
+        let mut desk = self.take_desk(arena);
+        let done = self.work_at(&mut desk, now_ms, store);
+        self.desk = Some(desk);
+        done
+    }
+
+    /// The desk at this arena; a worker whose arena was taken sits down anew.
+    fn take_desk(&mut self, arena: usize) -> Desk {
+        let kept = self.desk.take().filter(|desk| desk.slot.arena() == arena);
+        let shelf = |what| Shelf::new(arena::key(arena, what));
+        kept.unwrap_or_else(|| Desk {
+            slot: OwnSlot::new(self.config.digest, arena),
+            epoch: EpochClock::new(self.config.digest, arena),
+            plan: shelf("plan"),
+            roster: shelf("roster"),
+            poll: shelf("poll"),
+        })
+    }
+
+    fn work_at(
+        &mut self,
+        desk: &mut Desk,
+        now_ms: u64,
+        store: &mut dyn SharedStore,
+    ) -> Result<(), StoreFault> {
+        let config = self.config.digest;
+        self.poll_if_due(desk, now_ms, store)?;
+        let seen = desk.plan.read(store, &mut self.tally, |bytes| {
+            records::open_plan(config, bytes)
+        })?;
+        if let Some(plan) = seen.value {
+            self.consider(plan, now_ms);
+        } else if self.members_known(desk, store)? {
+            self.urgent = true;
+        }
+        let length = self.config.epoch_ms;
+        let (epoch, claimed) =
+            desk.epoch
+                .advance(store, &mut self.tally, now_ms, length, self.urgent)?;
+        self.close_epoch(epoch.number);
+        let slot = self.own_slot(now_ms);
+        let published = desk.slot.publish(store, &mut self.tally, &slot)?;
+        self.judge(Condition::StoreFull, !published);
+        if claimed {
+            self.take_duty(epoch.number, now_ms);
+        }
+        self.plan_if_due(desk, now_ms, store)
+    }
+
+    /// The worker ends: its slot is free for the next.
+    pub fn release(&mut self, store: &mut dyn SharedStore) {
+        if let Some(desk) = &mut self.desk {
+            desk.slot.release(store);
+        }
+    }
+
+    fn slow_down(&mut self) {
+        if self.ticks_fast && self.plan().is_some() {
+            self.ticks_fast = false;
+            self.actions.push(Action::TickEvery(self.config.tick_ms));
+        }
+    }
+
+    fn gauge(&mut self, gauge: Gauge, value: u64) {
+        self.gauges[gauge as usize] = Some(value);
+    }
+
+    /// Notes whether a condition holds and logs when that changes.
+    fn judge(&mut self, condition: Condition, holds: bool) {
+        let known = self.conditions.iter().position(|&other| other == condition);
+        match (known, holds) {
+            (None, true) => {
+                self.conditions.push(condition);
+                self.actions.push(Action::Warn(condition.began().into()));
+            }
+            (Some(at), false) => {
+                self.conditions.swap_remove(at);
+                self.actions.push(Action::Inform(condition.ended().into()));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The core's counters and gauges as Envoy metrics, written once a tick and never on a request.
+
+use proxy_wasm::types::MetricType;
+use rudolph_core::telemetry::{Counter, Counters, Gauge, Gauges};
+
+use crate::host::{self, HostFault};
+
+/// The metrics of one filter.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    counters: Vec<u32>,
+    gauges: Vec<u32>,
+    counted: Counters,
+    shown: Gauges,
+}
+
+impl Metrics {
+    pub(crate) fn define(prefix: &str) -> Result<Self, HostFault> {
+        let define = |kind, name: &str| host::define_metric(kind, &format!("{prefix}.{name}"));
+        let counter = |counter: &Counter| define(MetricType::Counter, counter.name());
+        let gauge = |gauge: &Gauge| define(MetricType::Gauge, gauge.name());
+        Ok(Self {
+            counters: Counter::ALL.iter().map(counter).collect::<Result<_, _>>()?,
+            gauges: Gauge::ALL.iter().map(gauge).collect::<Result<_, _>>()?,
+            counted: Counters::default(),
+            shown: Gauges::default(),
+        })
+    }
+
+    /// Writes what changed since the last time. What fails now is written the next time.
+    pub(crate) fn write(&mut self, counters: Counters, gauges: Gauges) -> Result<(), HostFault> {
+        for (i, &count) in counters.iter().enumerate() {
+            let more = count - self.counted[i];
+            if more > 0 {
+                host::increment_metric(self.counters[i], more)?;
+                self.counted[i] = count;
+            }
+        }
+        for (gauge, value) in Gauge::ALL.iter().zip(gauges) {
+            let i = *gauge as usize;
+            if let Some(value) = value.filter(|_| value != self.shown[i]) {
+                self.show(*gauge, value)?;
+                self.shown[i] = Some(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// All workers write one gauge, and the last to adopt a plan must not show an older one.
+    fn show(&self, gauge: Gauge, value: u64) -> Result<(), HostFault> {
+        let id = self.gauges[gauge as usize];
+        if gauge == Gauge::PlanVersion && host::metric(id)? >= value {
+            return Ok(());
+        }
+        host::record_metric(id, value)
+    }
+}

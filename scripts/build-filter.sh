@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the filter, trims it to the exports it uses, and writes target/rudolph.wasm.
+# One toolchain gives the same bytes each time: no path of this machine gets into the module.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/toolchain.sh
+. "$ROOT/scripts/toolchain.sh"
+
+KEEP=filter/proxy-wasm/exports.txt
+OUTPUT=target/rudolph.wasm
+
+# Separated by a byte that no path holds, unlike RUSTFLAGS.
+portable_rustflags() {
+  local sysroot
+  sysroot=$(in_wasm_rust rustc --print sysroot)
+  printf '%s\x1f%s\x1f%s\x1f%s' "--remap-path-prefix=$sysroot=/rust" \
+    "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
+    "--remap-path-prefix=$ROOT=/rudolph" "-Cstrip=symbols"
+}
+
+build_module() {
+  CARGO_ENCODED_RUSTFLAGS=$(portable_rustflags) wasm_cargo build --release --package rudolph-filter
+}
+
+build_trimmer() { cargo build --package rudolph-trim-exports; }
+
+sha256() {
+  if have sha256sum; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d' ' -f1
+}
+
+require_rust
+[ -n "${RUDOLPH_QUIET:-}" ] || describe_wasm_rust
+step "building the filter" build_module
+step "building the trimmer" build_trimmer
+
+mkdir -p target
+"$TARGET/debug/rudolph-trim-exports" --keep-file "$KEEP" \
+  "$(wasm_target_dir)/$WASM_TARGET/release/rudolph_filter.wasm" "$OUTPUT.new"
+mv "$OUTPUT.new" "$OUTPUT"
+say "$OUTPUT: $(wc -c <"$OUTPUT" | tr -d ' ') bytes, sha256 $(sha256 "$OUTPUT")"

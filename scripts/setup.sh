@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# setup.sh [build|run|test|bench|lint|all]...: installs what those need and takes what is there.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/toolchain.sh
+. "$ROOT/scripts/toolchain.sh"
+# shellcheck source=scripts/tools.sh
+. "$ROOT/scripts/tools.sh"
+
+needs_of() {
+  case $1 in
+    build) echo cc rust wasm_rust ;;
+    run | bench) echo cc rust wasm_rust envoy ;;
+    test) echo cc rust wasm_rust envoy node wasm_runner ;;
+    lint) echo cc rust wasm_rust linters ;;
+    all) echo cc rust wasm_rust envoy node wasm_runner linters ;;
+    *) die "unknown purpose '$1'; allowed: build, run, test, bench, lint, all" ;;
+  esac
+}
+
+[ $# -gt 0 ] || set -- all
+needs=
+for purpose in "$@"; do
+  needs="$needs $(needs_of "$purpose")"
+done
+for need in $needs; do
+  "need_$need"
+done
+[ -n "${RUDOLPH_QUIET:-}" ] || say "setup for $*: ready"

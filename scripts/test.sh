@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Runs every test: on the host, the core as Wasm in Node, the scripts. Ends with one line of totals.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/toolchain.sh
+. "$ROOT/scripts/toolchain.sh"
+# shellcheck source=scripts/tools.sh
+. "$ROOT/scripts/tools.sh"
+
+LOG=$(mktemp)
+trap 'rm -f "$LOG"' EXIT
+broken=0
+
+# suite NAME COMMAND...: a suite that fails without counting a failed test counts as one.
+suite() {
+  local name=$1 before
+  shift
+  headline "$name"
+  before=$(total failed)
+  if ! "$@" 2>&1 | tee -a "$LOG"; then
+    say "suite failed: $name"
+    [ "$(total failed)" -gt "$before" ] || broken=$((broken + 1))
+  fi
+}
+
+# total passed|failed: over the runners' own summary lines.
+total() {
+  awk -v word="$1" '/^test result: / {
+    for (i = 2; i <= NF; i++) if ($i ~ "^" word ";?$") sum += $(i - 1)
+  } END { print sum + 0 }' "$LOG"
+}
+
+core_in_node() {
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=$(find_wasm_runner) \
+    wasm_cargo test --package rudolph-core --lib --tests --no-fail-fast
+}
+
+shell_tests() {
+  local file status=0
+  for file in scripts/tests/*.sh; do
+    bash "$file" || status=1
+  done
+  return "$status"
+}
+
+require_rust
+ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh test"
+export ENVOY_BIN
+find_wasm_runner >/dev/null || die "no wasm-bindgen-test-runner $(wasm_bindgen_version); run scripts/setup.sh test"
+
+headline "the filter's module"
+scripts/build-filter.sh || die "the module does not build; no test was run"
+suite "host: cargo test --workspace" cargo test --workspace --no-fail-fast
+suite "wasm: the core's tests in Node" core_in_node
+suite "scripts" shell_tests
+
+headline "total"
+failed=$(($(total failed) + broken))
+echo "$(total passed) passed, $failed failed"
+[ "$failed" -eq 0 ]

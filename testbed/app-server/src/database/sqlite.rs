@@ -1,0 +1,204 @@
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Database, DatabaseError, DatabaseFuture};
+
+/// An SQLite file that several processes may have open. Reads and writes run on threads of their own, so that a slow
+/// disk never holds the server's thread.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    readers: Vec<mpsc::Sender<Read>>,
+    next_reader: AtomicUsize,
+    writer: mpsc::Sender<Write>,
+}
+
+#[derive(Debug)]
+struct Read {
+    key: Vec<u8>,
+    answer: oneshot::Sender<Result<Option<Bytes>, DatabaseError>>,
+}
+
+#[derive(Debug)]
+struct Write {
+    key: Vec<u8>,
+    value: Bytes,
+    /// `None`: only if absent, and nobody waits.
+    answer: Option<oneshot::Sender<Result<(), DatabaseError>>>,
+}
+
+const QUEUE: usize = 1024;
+/// Writes that arrive while one is being committed share the next commit.
+const LARGEST_COMMIT: usize = 256;
+/// Other servers write too; this is how long one waits for them.
+const LONGEST_WAIT_FOR_LOCK: Duration = Duration::from_secs(5);
+
+const CREATE: &str =
+    "CREATE TABLE IF NOT EXISTS kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID";
+const SELECT: &str = "SELECT value FROM kv WHERE key = ?1";
+const UPSERT: &str =
+    "INSERT INTO kv (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
+const INSERT: &str = "INSERT INTO kv (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING";
+
+impl Sqlite {
+    pub(crate) fn open(path: &Path, readers: usize) -> Result<Self, DatabaseError> {
+        let writer = connect(path)?;
+        let (write_sender, writes) = mpsc::channel(QUEUE);
+        let writer_path = path.to_owned();
+        spawn("sqlite-write", move || {
+            write_all(writer, writes, &writer_path)
+        })?;
+        let mut senders = Vec::with_capacity(readers);
+        for _ in 0..readers.max(1) {
+            let reader = connect(path)?;
+            let (sender, reads) = mpsc::channel(QUEUE);
+            let reader_path = path.to_owned();
+            spawn("sqlite-read", move || {
+                read_all(&reader, reads, &reader_path)
+            })?;
+            senders.push(sender);
+        }
+        Ok(Self {
+            readers: senders,
+            next_reader: AtomicUsize::new(0),
+            writer: write_sender,
+        })
+    }
+}
+
+impl Database for Sqlite {
+    fn get(&self, key: Vec<u8>) -> DatabaseFuture<'_, Option<Bytes>> {
+        let turn = self.next_reader.fetch_add(1, Ordering::Relaxed) % self.readers.len();
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel();
+            let read = Read { key, answer };
+            let sent = self.readers[turn].send(read).await;
+            sent.map_err(|_| DatabaseError::Ended)?;
+            answered.await.map_err(|_| DatabaseError::Ended)?
+        })
+    }
+
+    fn put(&self, key: Vec<u8>, value: Bytes) -> DatabaseFuture<'_, ()> {
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel();
+            let answer = Some(answer);
+            let sent = self.writer.send(Write { key, value, answer }).await;
+            sent.map_err(|_| DatabaseError::Ended)?;
+            answered.await.map_err(|_| DatabaseError::Ended)?
+        })
+    }
+
+    fn keep_if_absent(&self, key: Vec<u8>, value: Bytes) {
+        // A full queue means a busy disk: the value can be made again.
+        let answer = None;
+        _ = self.writer.try_send(Write { key, value, answer });
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), std::io::Error> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(work).map(|_| ())
+}
+
+fn connect(path: &Path) -> Result<Connection, DatabaseError> {
+    let open = || {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(LONGEST_WAIT_FOR_LOCK)?;
+        wait_for_lock(|| prepare_file(&connection))?;
+        Ok(connection)
+    };
+    open().map_err(|source| failure(path, source))
+}
+
+/// WAL lets readers go on while one writes. NORMAL: a commit survives the death of the process (not of the machine).
+fn prepare_file(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.execute_batch(CREATE)
+}
+
+/// SQLite does not wait by itself when several processes turn a new file to WAL at once.
+fn wait_for_lock(attempt: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + LONGEST_WAIT_FOR_LOCK;
+    loop {
+        match attempt() {
+            Err(error) if is_busy(&error) && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(
+        code,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}
+
+fn failure(path: &Path, source: rusqlite::Error) -> DatabaseError {
+    let path = PathBuf::from(path);
+    DatabaseError::Sqlite { path, source }
+}
+
+/// Ends when the last sender is dropped.
+fn read_all(connection: &Connection, mut reads: mpsc::Receiver<Read>, path: &Path) {
+    while let Some(Read { key, answer }) = reads.blocking_recv() {
+        let read = read_one(connection, &key).map_err(|source| failure(path, source));
+        _ = answer.send(read); // the asker may have gone
+    }
+}
+
+fn read_one(connection: &Connection, key: &[u8]) -> rusqlite::Result<Option<Bytes>> {
+    let mut select = connection.prepare_cached(SELECT)?;
+    let value = select.query_row([key], |row| row.get::<_, Vec<u8>>(0));
+    Ok(value.optional()?.map(Bytes::from))
+}
+
+fn write_all(mut connection: Connection, mut writes: mpsc::Receiver<Write>, path: &Path) {
+    let mut batch = Vec::with_capacity(LARGEST_COMMIT);
+    while let Some(first) = writes.blocking_recv() {
+        batch.push(first);
+        while batch.len() < LARGEST_COMMIT
+            && let Ok(write) = writes.try_recv()
+        {
+            batch.push(write);
+        }
+        let committed = commit(&mut connection, &batch).map_err(|source| failure(path, source));
+        answer_all(&mut batch, &committed);
+    }
+}
+
+fn commit(connection: &mut Connection, batch: &[Write]) -> rusqlite::Result<()> {
+    // Immediate: the write lock is waited for at the start, where waiting is safe.
+    let transaction = Transaction::new(connection, TransactionBehavior::Immediate)?;
+    for write in batch {
+        let sql = if write.answer.is_some() {
+            UPSERT
+        } else {
+            INSERT
+        };
+        let mut statement = transaction.prepare_cached(sql)?;
+        statement.execute((write.key.as_slice(), write.value.as_ref()))?;
+    }
+    transaction.commit()
+}
+
+fn answer_all(batch: &mut Vec<Write>, committed: &Result<(), DatabaseError>) {
+    for answer in batch.drain(..).filter_map(|write| write.answer) {
+        let result = match committed {
+            Ok(()) => Ok(()),
+            Err(error) => Err(DatabaseError::NotCommitted(error.to_string())),
+        };
+        _ = answer.send(result); // the asker may have gone
+    }
+}

@@ -1,0 +1,275 @@
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::admin::AdminAddress;
+use crate::baseline::Baseline;
+use crate::cluster::{Cluster, Watched};
+use crate::error::ClusterError;
+use crate::process::Process;
+use crate::render::{self, Changes, Kind, Rendered};
+use crate::scratch::Scratch;
+use crate::server::{Recipe, Server, ServerSettings};
+use crate::{locate, ports, watched};
+
+const DEBUG_HEADER: &str = "x-rudolph-debug";
+
+/// What to start; every field has a default, five servers and the filter as shipped.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    servers: usize,
+    external: Vec<SocketAddr>,
+    settings: ServerSettings,
+    concurrency: u32,
+    baseline: Option<Baseline>,
+    fields: Map<String, Value>,
+    module: Option<PathBuf>,
+    debug_header: bool,
+    admin_socket: bool,
+    log_level: String,
+    patience: Duration,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            servers: 5,
+            external: Vec::new(),
+            settings: ServerSettings::default(),
+            concurrency: 1,
+            baseline: None,
+            fields: Map::new(),
+            module: None,
+            debug_header: false,
+            admin_socket: false,
+            log_level: "warning".to_owned(),
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Builder {
+    /// How many application servers to start.
+    #[must_use]
+    pub fn servers(mut self, servers: usize) -> Self {
+        self.servers = servers;
+        self
+    }
+
+    /// Servers that the caller runs, instead of processes started here.
+    #[must_use]
+    pub fn external_servers(mut self, addresses: Vec<SocketAddr>) -> Self {
+        self.servers = 0;
+        self.external = addresses;
+        self
+    }
+
+    #[must_use]
+    pub fn server_settings(mut self, settings: ServerSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Envoy's worker threads.
+    #[must_use]
+    pub fn concurrency(mut self, workers: u32) -> Self {
+        self.concurrency = workers;
+        self
+    }
+
+    /// No filter: this native policy on the same key.
+    #[must_use]
+    pub fn baseline(mut self, baseline: Baseline) -> Self {
+        self.baseline = Some(baseline);
+        self
+    }
+
+    #[must_use]
+    pub fn strategy(self, strategy: &str) -> Self {
+        self.filter_field("strategy", strategy)
+    }
+
+    /// Sets one top-level field of the filter's configuration, in place of what is shipped.
+    #[must_use]
+    pub fn filter_field(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Another module than `target/rudolph.wasm`.
+    #[must_use]
+    pub fn module(mut self, file: impl Into<PathBuf>) -> Self {
+        self.module = Some(file.into());
+        self
+    }
+
+    /// Each response carries the filter's decision in `x-rudolph-debug`.
+    #[must_use]
+    pub fn debug_header(mut self, on: bool) -> Self {
+        self.debug_header = on;
+        self
+    }
+
+    /// The admin interface on a Unix socket instead of a port.
+    #[must_use]
+    pub fn admin_socket(mut self, on: bool) -> Self {
+        self.admin_socket = on;
+        self
+    }
+
+    /// Envoy's log level, such as `info` or `debug`.
+    #[must_use]
+    pub fn log_level(mut self, level: &str) -> Self {
+        self.log_level = level.to_owned();
+        self
+    }
+
+    /// How long Envoy may take until it is ready, with every server healthy and a first plan.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Starts everything and returns when all servers are healthy, Envoy is ready and the filter has a plan.
+    pub async fn start(self) -> Result<Cluster, ClusterError> {
+        let root = locate::repository()?;
+        let envoy = locate::envoy(&root)?;
+        let scratch = Scratch::create()?;
+        let recipe = self.recipe(&root, &scratch)?;
+        let servers = self.start_servers(recipe.as_ref()).await?;
+        let listener = ports::free_address()?;
+        let admin = self.admin_address(&scratch)?;
+        let files = Watched {
+            servers: scratch.file("servers.json"),
+            filter: scratch.file("filter.json"),
+        };
+        let rendered = self.render(&root, listener, &admin, &files)?;
+        write_files(&scratch, &files, &rendered, &servers)?;
+        let arguments = self.envoy_arguments(&scratch);
+        let envoy = Process::start("Envoy", &envoy, &arguments, &scratch.file("envoy.log"))?;
+        let filter = rendered.filter;
+        let mut cluster = Cluster {
+            envoy,
+            servers,
+            recipe,
+            listener,
+            admin,
+            files,
+            filter,
+            scratch,
+        };
+        cluster.wait_until_ready(self.patience).await?;
+        Ok(cluster)
+    }
+
+    fn recipe(&self, root: &Path, scratch: &Scratch) -> Result<Option<Recipe>, ClusterError> {
+        if self.servers == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Recipe {
+            program: locate::app_server(root)?,
+            settings: self.settings.clone(),
+            database: scratch.file("data.sqlite"),
+            logs: scratch.path().to_owned(),
+        }))
+    }
+
+    async fn start_servers(&self, recipe: Option<&Recipe>) -> Result<Vec<Server>, ClusterError> {
+        let mut servers: Vec<Server> = self
+            .external
+            .iter()
+            .copied()
+            .map(Server::external)
+            .collect();
+        if let Some(recipe) = recipe {
+            for _ in 0..self.servers {
+                servers.push(Server::start(recipe)?);
+            }
+        }
+        for server in &mut servers {
+            server.wait_until_healthy().await?;
+        }
+        Ok(servers)
+    }
+
+    fn admin_address(&self, scratch: &Scratch) -> Result<AdminAddress, ClusterError> {
+        if self.admin_socket {
+            return Ok(AdminAddress::Unix(scratch.file("admin.sock")));
+        }
+        ports::free_address().map(AdminAddress::Tcp)
+    }
+
+    fn render(
+        &self,
+        root: &Path,
+        listener: SocketAddr,
+        admin: &AdminAddress,
+        files: &Watched,
+    ) -> Result<Rendered, ClusterError> {
+        let changes = |kind| Changes {
+            listener,
+            admin,
+            servers_file: &files.servers,
+            kind,
+        };
+        if let Some(baseline) = self.baseline {
+            let shipped = root.join("envoy/standalone/maglev.yaml");
+            return render::render(&shipped, &changes(Kind::Baseline(baseline)));
+        }
+        let module = match &self.module {
+            Some(file) => file.clone(),
+            None => locate::module(root)?,
+        };
+        let mut fields = self.fields.clone();
+        if self.debug_header {
+            fields.insert("debug_header".to_owned(), DEBUG_HEADER.into());
+        }
+        let kind = Kind::Filter {
+            file: &files.filter,
+            module: &module,
+            fields: &fields,
+            echo_debug: self.debug_header.then_some(DEBUG_HEADER),
+        };
+        render::render(&root.join("envoy/standalone/rudolph.yaml"), &changes(kind))
+    }
+
+    fn envoy_arguments(&self, scratch: &Scratch) -> Vec<String> {
+        let bootstrap = scratch.file("envoy.json").display().to_string();
+        let workers = self.concurrency.to_string();
+        // Without hot restart Envoy claims no shared memory, so that any number runs side by side and leaves nothing.
+        let arguments = [
+            "-c",
+            &bootstrap,
+            "--concurrency",
+            &workers,
+            "--disable-hot-restart",
+        ];
+        let logging = ["--log-level", &self.log_level];
+        arguments
+            .iter()
+            .chain(&logging)
+            .map(|argument| (*argument).to_owned())
+            .collect()
+    }
+}
+
+fn write_files(
+    scratch: &Scratch,
+    files: &Watched,
+    rendered: &Rendered,
+    servers: &[Server],
+) -> Result<(), ClusterError> {
+    watched::replace(&scratch.file("envoy.json"), &rendered.bootstrap)?;
+    let listed: Vec<_> = servers
+        .iter()
+        .map(|server| (server.address, server.weight))
+        .collect();
+    watched::replace(&files.servers, &render::servers_resource(&listed))?;
+    if let Some(parts) = &rendered.filter {
+        watched::replace(&files.filter, &parts.resource(&parts.config.to_string()))?;
+    }
+    Ok(())
+}
