@@ -37,19 +37,13 @@ pub fn read_clusters(body: &[u8], cluster: &str) -> Result<Census, AdminFault> {
         .ok_or(AdminFault::NoCluster)?;
     let hosts = found.host_statuses;
     let total = hosts.len();
-    let first = (hosts.iter())
-        .filter(|host| host.is_usable())
-        .map(|host| host.priority)
-        .min();
+    let first = (hosts.iter()).filter(|host| host.is_usable()).map(|host| host.priority).min();
     let servers = (hosts.iter())
         .filter(|host| Some(host.priority) == first && host.is_usable())
         .filter_map(Host::server)
         .collect();
     let usable = Members::new(servers);
-    Ok(Census {
-        unusable: total - usable.len().min(total),
-        usable,
-    })
+    Ok(Census { unusable: total - usable.len().min(total), usable })
 }
 
 #[derive(Deserialize)]
@@ -121,14 +115,7 @@ impl Host {
     fn server(&self) -> Option<Server> {
         let socket = self.address.socket_address.as_ref()?;
         let (ip, port) = (&socket.address, socket.port_value);
-        let text = if ip.contains(':') {
-            format!("[{ip}]:{port}")
-        } else {
-            format!("{ip}:{port}")
-        };
-        Some(Server {
-            address: Address::parse(&text)?,
-            weight: self.weight.clamp(1, MAX_WEIGHT),
-        })
+        let text = if ip.contains(':') { format!("[{ip}]:{port}") } else { format!("{ip}:{port}") };
+        Some(Server { address: Address::parse(&text)?, weight: self.weight.clamp(1, MAX_WEIGHT) })
     }
 }

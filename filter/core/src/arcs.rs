@@ -80,14 +80,8 @@ impl Arcs {
         let total = running[bins as usize];
         let before = move |bin: u32| {
             let at = bin + rotation;
-            if at >= bins {
-                total + running[(at - bins) as usize]
-            } else {
-                running[at as usize]
-            }
+            if at >= bins { total + running[(at - bins) as usize] } else { running[at as usize] }
         };
-        self.starts
-            .windows(2)
-            .map(move |arc| before(arc[1]) - before(arc[0]))
+        self.starts.windows(2).map(move |arc| before(arc[1]) - before(arc[0]))
     }
 }

@@ -27,10 +27,7 @@ impl HotTable {
     #[must_use]
     pub fn new(keys: &[HotKey]) -> Self {
         let size = (keys.len() * 2).next_power_of_two().max(2);
-        let mut table = Self {
-            slots: vec![None; size],
-            shift: 64 - size.ilog2(),
-        };
+        let mut table = Self { slots: vec![None; size], shift: 64 - size.ilog2() };
         for hot in keys {
             table.insert(*hot);
         }

@@ -40,10 +40,7 @@ pub struct KeyFinder {
 impl KeyFinder {
     /// The key of a request, or `None` if no source is present. An empty value counts as absent.
     pub fn find(&self, request: &mut impl HeaderSource) -> Option<Vec<u8>> {
-        self.sources
-            .iter()
-            .find_map(|source| source.read(request))
-            .map(|key| self.reduce(key))
+        self.sources.iter().find_map(|source| source.read(request)).map(|key| self.reduce(key))
     }
 
     fn reduce(&self, mut key: Vec<u8>) -> Vec<u8> {
@@ -95,17 +92,11 @@ fn unquoted(value: &[u8]) -> &[u8] {
 }
 
 fn path(target: &[u8]) -> &[u8] {
-    target
-        .split(|&byte| byte == b'?' || byte == b'#')
-        .next()
-        .unwrap_or_default()
+    target.split(|&byte| byte == b'?' || byte == b'#').next().unwrap_or_default()
 }
 
 fn path_segment(target: &[u8], n: usize) -> Option<&[u8]> {
-    path(target)
-        .split(|&byte| byte == b'/')
-        .skip(1)
-        .nth(n.checked_sub(1)?)
+    path(target).split(|&byte| byte == b'/').skip(1).nth(n.checked_sub(1)?)
 }
 
 fn query_parameter(target: &[u8], name: &str) -> Option<Vec<u8>> {

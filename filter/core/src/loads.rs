@@ -10,30 +10,45 @@ use crate::servers::{Address, Members};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalId(u16);
 
+impl LocalId {
+    fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Below this a decaying number is nothing.
+const FORGOTTEN: f32 = 1e-3;
+
 /// Ticks that decay by steps of this length keep one half-life whatever the tick's jitter.
 pub const DECAY_STEP_MS: u64 = 100;
 
-#[derive(Clone, Debug, Default)]
-struct Load {
+/// What the path of a request touches, kept together and small.
+#[derive(Clone, Copy, Debug, Default)]
+struct Live {
     in_flight: u32,
     completed: u32,
-    /// Decayed completions; in the steady state proportional to completions a second.
-    completions: f32,
     /// Seconds that one more request in flight adds, by Little's law.
     delay: f32,
     /// Requests sent, decayed.
     sent: f32,
-    /// Requests whose home this is, decayed.
+}
+
+/// What ticks alone touch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    /// Decayed completions; in the steady state proportional to completions a second.
+    completions: f32,
+    /// Requests by home, decayed.
     homed: f32,
     /// In-flight counts added up over the samples of the current learning window.
     in_flight_sum: u32,
-    address: Option<Address>,
 }
 
 /// The loads of all servers that this worker has met and not yet forgotten.
 #[derive(Clone, Debug, Default)]
 pub struct Loads {
-    loads: Vec<Load>,
+    live: Vec<Live>,
+    past: Vec<Past>,
     by_address: BTreeMap<Address, LocalId>,
     free: Vec<LocalId>,
     samples: u32,
@@ -44,11 +59,7 @@ impl Loads {
     pub fn adopt(&mut self, members: &Members) -> Vec<LocalId> {
         self.forget_absent(members);
         self.start_window();
-        members
-            .servers()
-            .iter()
-            .map(|server| self.number(&server.address))
-            .collect()
+        members.servers().iter().map(|server| self.number(&server.address)).collect()
     }
 
     fn number(&mut self, address: &Address) -> LocalId {
@@ -56,22 +67,21 @@ impl Loads {
             return known;
         }
         let id = self.free.pop().unwrap_or_else(|| {
-            self.loads.push(Load::default());
-            LocalId((self.loads.len() - 1) as u16)
+            self.live.push(Live::default());
+            self.past.push(Past::default());
+            LocalId((self.live.len() - 1) as u16)
         });
-        self.loads[usize::from(id.0)].address = Some(address.clone());
         self.by_address.insert(address.clone(), id);
         id
     }
 
     fn forget_absent(&mut self, members: &Members) {
-        let loads = &mut self.loads;
-        let free = &mut self.free;
+        let (live, past, free) = (&mut self.live, &mut self.past, &mut self.free);
         self.by_address.retain(|address, id| {
-            let load = &mut loads[usize::from(id.0)];
-            let keep = load.in_flight > 0 || members.find(address).is_some();
+            let at = id.index();
+            let keep = live[at].in_flight > 0 || members.find(address).is_some();
             if !keep {
-                *load = Load::default();
+                (live[at], past[at]) = (Live::default(), Past::default());
                 free.push(*id);
             }
             keep
@@ -81,7 +91,7 @@ impl Loads {
     /// A request goes to this server.
     #[inline]
     pub fn begin(&mut self, server: LocalId) {
-        let load = &mut self.loads[usize::from(server.0)];
+        let load = &mut self.live[server.index()];
         load.in_flight += 1;
         load.sent += 1.0;
     }
@@ -89,13 +99,13 @@ impl Loads {
     /// A request's home is this server, wherever it goes.
     #[inline]
     pub fn homed(&mut self, server: LocalId) {
-        self.loads[usize::from(server.0)].homed += 1.0;
+        self.past[server.index()].homed += 1.0;
     }
 
     /// The request that [`Loads::begin`] counted is over.
     #[inline]
     pub fn finish(&mut self, server: LocalId) {
-        let load = &mut self.loads[usize::from(server.0)];
+        let load = &mut self.live[server.index()];
         load.in_flight = load.in_flight.saturating_sub(1);
         load.completed += 1;
     }
@@ -104,25 +114,25 @@ impl Loads {
     #[inline]
     #[must_use]
     pub fn in_flight(&self, server: LocalId) -> u32 {
-        self.loads[usize::from(server.0)].in_flight
+        self.live[server.index()].in_flight
     }
 
     /// Seconds that a new request would wait for those before it.
     #[inline]
     #[must_use]
     pub fn expected_wait(&self, server: LocalId) -> f32 {
-        let load = &self.loads[usize::from(server.0)];
+        let load = &self.live[server.index()];
         load.in_flight as f32 * load.delay
     }
 
     /// One decay step: folds the completions in and multiplies all decaying numbers by `factor`.
     pub fn decay(&mut self, factor: f32, current: &[LocalId]) {
-        let settle = |value: f32| if value < 1e-3 { 0.0 } else { value };
-        for load in &mut self.loads {
-            load.completions = settle((load.completions + load.completed as f32) * factor);
-            load.completed = 0;
-            load.sent = settle(load.sent * factor);
-            load.homed = settle(load.homed * factor);
+        let settle = |value: f32| if value < FORGOTTEN { 0.0 } else { value };
+        for (live, past) in self.live.iter_mut().zip(&mut self.past) {
+            past.completions = settle((past.completions + live.completed as f32) * factor);
+            past.homed = settle(past.homed * factor);
+            live.sent = settle(live.sent * factor);
+            live.completed = 0;
         }
         self.learn_delays(factor, current);
     }
@@ -132,23 +142,19 @@ impl Loads {
     fn learn_delays(&mut self, factor: f32, current: &[LocalId]) {
         let steps_per_second = 1000.0 / DECAY_STEP_MS as f32;
         let per_second = (1.0 - factor) / factor * steps_per_second;
-        let sum: f32 = current
-            .iter()
-            .map(|id| self.loads[usize::from(id.0)].completions)
-            .sum();
+        let sum: f32 = current.iter().map(|id| self.past[id.index()].completions).sum();
         let floor = sum * per_second / current.len().max(1) as f32 / 4.0;
         for id in current {
-            let load = &mut self.loads[usize::from(id.0)];
-            let rate = (load.completions * per_second).max(floor);
-            load.delay = if rate > 0.0 { 1.0 / rate } else { 0.0 };
+            let rate = (self.past[id.index()].completions * per_second).max(floor);
+            self.live[id.index()].delay = if rate > 0.0 { 1.0 / rate } else { 0.0 };
         }
     }
 
     /// Adds the present in-flight counts to the learning window.
     pub fn sample_in_flight(&mut self) {
         self.samples += 1;
-        for load in &mut self.loads {
-            load.in_flight_sum = load.in_flight_sum.saturating_add(load.in_flight);
+        for (live, past) in self.live.iter().zip(&mut self.past) {
+            past.in_flight_sum = past.in_flight_sum.saturating_add(live.in_flight);
         }
     }
 
@@ -161,8 +167,8 @@ impl Loads {
     /// Begins a new learning window.
     pub fn start_window(&mut self) {
         self.samples = 0;
-        for load in &mut self.loads {
-            load.in_flight_sum = 0;
+        for past in &mut self.past {
+            past.in_flight_sum = 0;
         }
     }
 
@@ -170,25 +176,19 @@ impl Loads {
     #[must_use]
     pub fn mean_in_flight(&self, servers: &[LocalId]) -> Vec<f32> {
         let samples = self.samples.max(1) as f32;
-        self.of(servers, |load| load.in_flight_sum as f32 / samples)
+        let mean = |id: &LocalId| self.past[id.index()].in_flight_sum as f32 / samples;
+        servers.iter().map(mean).collect()
     }
 
     /// Decayed requests sent, of each given server.
     #[must_use]
     pub fn sent(&self, servers: &[LocalId]) -> Vec<f32> {
-        self.of(servers, |load| load.sent)
+        servers.iter().map(|id| self.live[id.index()].sent).collect()
     }
 
     /// Decayed requests by home, of each given server.
     #[must_use]
     pub fn homes(&self, servers: &[LocalId]) -> Vec<f32> {
-        self.of(servers, |load| load.homed)
-    }
-
-    fn of(&self, servers: &[LocalId], read: impl Fn(&Load) -> f32) -> Vec<f32> {
-        servers
-            .iter()
-            .map(|id| read(&self.loads[usize::from(id.0)]))
-            .collect()
+        servers.iter().map(|id| self.past[id.index()].homed).collect()
     }
 }

@@ -32,10 +32,7 @@ impl Contender {
     #[must_use]
     pub fn new(address: &Address, weight: f64) -> Self {
         debug_assert!(weight > 0.0 && weight.is_finite());
-        Self {
-            seed: digest(0x7261_6365, address.as_str().as_bytes()),
-            weight,
-        }
+        Self { seed: digest(0x7261_6365, address.as_str().as_bytes()), weight }
     }
 
     /// The server's score for one key or bin: the smaller, the earlier in the rendezvous order.
@@ -70,12 +67,7 @@ struct Rows {
 impl Rows {
     fn new(width: usize) -> Self {
         let places = BINS as usize * width;
-        Self {
-            width,
-            times: vec![f64::INFINITY; places],
-            servers: vec![NOBODY; places],
-            taken: 0,
-        }
+        Self { width, times: vec![f64::INFINITY; places], servers: vec![NOBODY; places], taken: 0 }
     }
 
     /// Puts an arrival in its place in the row, unless the row is full of earlier ones or has this server.
@@ -158,11 +150,7 @@ pub fn order_of_key(
 ) -> Vec<u16> {
     let mut order = first.to_vec();
     let others = count.saturating_sub(first.len());
-    order.extend(
-        best_others(contenders, key.0, first, others)
-            .iter()
-            .map(|s| s.0),
-    );
+    order.extend(best_others(contenders, key.0, first, others).iter().map(|s| s.0));
     order
 }
 

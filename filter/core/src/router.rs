@@ -46,14 +46,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
-        Self::Owner,
-        Self::Spread,
-        Self::Spilled,
-        Self::NoKey,
-        Self::NoPlan,
-        Self::NoServer,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Owner, Self::Spread, Self::Spilled, Self::NoKey, Self::NoPlan, Self::NoServer];
 
     /// The word that metrics and the debug header use.
     #[must_use]
@@ -158,12 +152,7 @@ impl Router {
         if self.config.counts_bins() && self.bins.len() != table.bins() {
             self.bins = vec![0; table.bins()];
         }
-        self.routing = Some(Routing {
-            hot: HotTable::new(&plan.hot),
-            plan,
-            table,
-            local,
-        });
+        self.routing = Some(Routing { hot: HotTable::new(&plan.hot), plan, table, local });
     }
 
     /// The plan in force.
@@ -235,13 +224,7 @@ impl Router {
         }
         self.loads.begin(server);
         self.outcomes[outcome as usize] += 1;
-        Route {
-            owners,
-            len: len as u8,
-            outcome,
-            bin: bin as u32,
-            server,
-        }
+        Route { owners, len: len as u8, outcome, bin: bin as u32, server }
     }
 
     fn pinned(&mut self, key: KeyHash, home: u16) -> u16 {
@@ -259,11 +242,7 @@ impl Router {
             return (home, Outcome::Owner);
         };
         let config = &self.config.spread;
-        let copies = if config.hot_keys {
-            self.copies(config, routing, key, slot)
-        } else {
-            0
-        };
+        let copies = if config.hot_keys { self.copies(config, routing, key, slot) } else { 0 };
         if copies > 1 {
             let chosen = if copies <= routing.table.row(bin).len() {
                 let order = &routing.table.row(bin)[..copies];
@@ -275,14 +254,7 @@ impl Router {
                 choose(order, &self.loads, &routing.local, config, &mut self.turn)
             };
             let at_home = chosen == home;
-            return (
-                chosen,
-                if at_home {
-                    Outcome::Owner
-                } else {
-                    Outcome::Spread
-                },
-            );
+            return (chosen, if at_home { Outcome::Owner } else { Outcome::Spread });
         }
         if config.spill && self.spills(config, routing, bin) {
             return (routing.table.owner(bin, 1), Outcome::Spilled);
@@ -308,10 +280,7 @@ impl Router {
         }
         let home = routing.local[usize::from(routing.table.owner(bin, 0))];
         let next = routing.local[usize::from(routing.table.owner(bin, 1))];
-        let gap = self
-            .loads
-            .in_flight(home)
-            .saturating_sub(self.loads.in_flight(next));
+        let gap = self.loads.in_flight(home).saturating_sub(self.loads.in_flight(next));
         gap >= SPILL_GAP
             && self.loads.expected_wait(home) - self.loads.expected_wait(next)
                 > SPILL_PENALTIES * config.miss_penalty_ms / 1000.0
@@ -326,10 +295,7 @@ impl Router {
         } else {
             Some(since + steps * DECAY_STEP_MS)
         };
-        let local = self
-            .routing
-            .as_ref()
-            .map_or(&[][..], |routing| &routing.local);
+        let local = self.routing.as_ref().map_or(&[][..], |routing| &routing.local);
         for _ in 0..steps.min(MOST_STEPS) {
             self.sketch.decay(DECAY_PER_STEP);
             self.loads.decay(DECAY_PER_STEP, local);

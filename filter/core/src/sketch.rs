@@ -122,22 +122,14 @@ impl Sketch {
     fn insert(&mut self, key: KeyHash, bucket: usize) -> usize {
         if self.entries.len() < CAPACITY {
             let slot = self.entries.len();
-            self.entries.push(Tracked {
-                key,
-                count: 1.0,
-                error: 0.0,
-            });
+            self.entries.push(Tracked { key, count: 1.0, error: 0.0 });
             self.index[bucket] = slot as u16;
             return slot;
         }
         let slot = self.replaceable();
         let old = self.entries[slot];
         self.unindex(old.key);
-        self.entries[slot] = Tracked {
-            key,
-            count: old.count + 1.0,
-            error: old.count,
-        };
+        self.entries[slot] = Tracked { key, count: old.count + 1.0, error: old.count };
         let mut bucket = home_bucket(key);
         while self.index[bucket] != EMPTY {
             bucket = next_bucket(bucket);

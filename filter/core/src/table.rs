@@ -11,6 +11,8 @@ use crate::servers::ServerId;
 #[derive(Clone, Debug)]
 pub struct Table {
     bins: u64,
+    /// `bins - 1` where that is a mask: a division would cost as much as the rest of a look-up.
+    mask: Option<u64>,
     width: usize,
     rows: Vec<u16>,
     contenders: Vec<Contender>,
@@ -34,8 +36,10 @@ impl Table {
             }
             Placement::Dealt { owners } => (owners.clone(), 1),
         };
+        let bins = (rows.len() / width.max(1)) as u64;
         Self {
-            bins: (rows.len() / width.max(1)) as u64,
+            bins,
+            mask: bins.is_power_of_two().then(|| bins - 1),
             width,
             rows,
             contenders,
@@ -53,7 +57,10 @@ impl Table {
     #[inline]
     #[must_use]
     pub fn bin(&self, key: KeyHash) -> usize {
-        (key.0 % self.bins) as usize
+        match self.mask {
+            Some(mask) => (key.0 & mask) as usize,
+            None => (key.0 % self.bins) as usize,
+        }
     }
 
     /// The owner of a bin.
@@ -113,10 +120,7 @@ fn contenders(plan: &Plan) -> Vec<Contender> {
         .iter()
         .enumerate()
         .map(|(i, server)| {
-            Contender::new(
-                &server.address,
-                plan.effective_weight(ServerId::from_index(i)),
-            )
+            Contender::new(&server.address, plan.effective_weight(ServerId::from_index(i)))
         })
         .collect()
 }

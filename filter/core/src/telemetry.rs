@@ -15,9 +15,9 @@ pub enum Counter {
     RequestsNoPlan,
     /// Requests while no server was usable.
     RequestsNoServer,
-    /// Requests that a later owner answered.
+    /// Requests, of those looked at, that a later owner answered.
     RetriesToSuccessor,
-    /// Requests that Envoy's fallback policy placed although owners were named.
+    /// Requests, of those looked at, that Envoy's fallback policy placed although owners were named.
     Fallback,
     /// Epochs that were planned.
     EpochsPlanned,
@@ -142,21 +142,40 @@ pub type Counters = [u64; Counter::ALL.len()];
 /// Values by [`Gauge`]; `None` until this worker knows one.
 pub type Gauges = [Option<u64>; Gauge::ALL.len()];
 
-/// Something that is wrong for a while. It is logged when it begins and when it ends, never in a loop.
+/// How a poll of the admin interface ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PollEnd {
+    /// With the members of the cluster.
+    Well,
+    /// Without an answer, or with one that is not 200.
+    Silent,
+    /// With an answer that cannot be read.
+    Unreadable,
+    /// With an answer that does not know the cluster.
+    NoCluster,
+}
+
+impl PollEnd {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Well, Self::Silent, Self::Unreadable, Self::NoCluster];
+
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Well => "the admin interface answers again",
+            Self::Silent => "the admin interface does not answer: members stay as they are",
+            Self::Unreadable => "the admin interface's answer is unreadable: members stay",
+            Self::NoCluster => "the admin interface knows no such cluster: members stay",
+        }
+    }
+}
+
+/// Something that is wrong for a while in one worker. It is logged when it begins and when it ends, never in a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The shared store fails.
     StoreFails,
     /// No arena or slot is free.
     StoreFull,
-    /// The admin interface does not answer.
-    AdminSilent,
-    /// The admin interface answers what cannot be read.
-    AdminUnreadable,
-    /// The admin interface does not know the cluster.
-    ClusterUnknown,
-    /// No server is usable.
-    NoServer,
     /// A plan broke a guarantee.
     PlanRefused,
 }
@@ -166,10 +185,6 @@ impl Condition {
         match self {
             Self::StoreFails => "shared data fails: this worker keeps its plan",
             Self::StoreFull => "shared data has no free place: this worker plans alone",
-            Self::AdminSilent => "the admin interface does not answer: members stay as they are",
-            Self::AdminUnreadable => "the admin interface's answer is unreadable: members stay",
-            Self::ClusterUnknown => "the admin interface knows no such cluster: members stay",
-            Self::NoServer => "no server is usable: the fallback policy routes",
             Self::PlanRefused => "a plan broke a guarantee and was refused: the last one stays",
         }
     }
@@ -178,10 +193,6 @@ impl Condition {
         match self {
             Self::StoreFails => "shared data works again",
             Self::StoreFull => "shared data has a place again",
-            Self::AdminSilent => "the admin interface answers again",
-            Self::AdminUnreadable => "the admin interface's answer is readable again",
-            Self::ClusterUnknown => "the admin interface knows the cluster again",
-            Self::NoServer => "a server is usable again",
             Self::PlanRefused => "plans are sound again",
         }
     }

@@ -13,10 +13,7 @@ impl<F: Fn(&str) -> Option<Vec<u8>>> HeaderSource for Answer<F> {
 }
 
 fn find(sources: Vec<KeySource>, headers: Vec<(&'static str, &'static [u8])>) -> Option<Vec<u8>> {
-    let finder = KeyFinder {
-        sources,
-        hash_tag: true,
-    };
+    let finder = KeyFinder { sources, hash_tag: true };
     finder.find(&mut Answer(|name: &str| {
         let (_, value) = headers.iter().find(|(found, _)| *found == name)?;
         Some(value.to_vec())
@@ -28,20 +25,14 @@ fn the_first_present_source_wins() {
     let sources = || vec![KeySource::Header("x-a".into()), KeySource::Authority];
     let both = vec![("x-a", &b"1"[..]), (":authority", b"host")];
     assert_eq!(find(sources(), both).unwrap(), b"1");
-    assert_eq!(
-        find(sources(), vec![(":authority", b"host")]).unwrap(),
-        b"host"
-    );
+    assert_eq!(find(sources(), vec![(":authority", b"host")]).unwrap(), b"host");
     assert_eq!(find(sources(), vec![("x-a", b"")]), None, "empty is absent");
 }
 
 #[test]
 fn cookies() {
     let from = |cookie: &'static [u8]| {
-        find(
-            vec![KeySource::Cookie("id".into())],
-            vec![("cookie", cookie)],
-        )
+        find(vec![KeySource::Cookie("id".into())], vec![("cookie", cookie)])
     };
     assert_eq!(from(b"a=1; id=7; b=2").unwrap(), b"7");
     assert_eq!(from(b"xid=1;id=\"q\"").unwrap(), b"q");
@@ -76,10 +67,7 @@ fn hash_tags_follow_the_first_pair_of_braces() {
 
 #[test]
 fn an_oversized_key_is_cut() {
-    let finder = KeyFinder {
-        sources: vec![KeySource::Path],
-        hash_tag: false,
-    };
+    let finder = KeyFinder { sources: vec![KeySource::Path], hash_tag: false };
     let long = |_: &str| Some(vec![b'k'; MAX_KEY_BYTES * 3]);
     let key = finder.find(&mut Answer(long)).unwrap();
     assert_eq!(key.len(), MAX_KEY_BYTES);

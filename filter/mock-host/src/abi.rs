@@ -65,9 +65,7 @@ impl LogLevel {
     /// The level with this ABI number.
     pub fn from_number(number: u32) -> Option<Self> {
         use LogLevel::{Critical, Debug, Error, Info, Trace, Warn};
-        [Trace, Debug, Info, Warn, Error, Critical]
-            .get(number as usize)
-            .copied()
+        [Trace, Debug, Info, Warn, Error, Critical].get(number as usize).copied()
     }
 }
 

@@ -42,13 +42,7 @@ pub struct WorkerClock {
 impl WorkerClock {
     pub(crate) fn new(base: Clock) -> Self {
         let drift_from_nanos = base.nanos();
-        Self {
-            base,
-            offset_nanos: 0,
-            drift_ppm: 0,
-            drift_from_nanos,
-            frozen_nanos: None,
-        }
+        Self { base, offset_nanos: 0, drift_ppm: 0, drift_from_nanos, frozen_nanos: None }
     }
 
     /// The time this worker reads.

@@ -105,9 +105,7 @@ impl Contexts {
     /// The root of the target, which is the target itself unless that is a stream.
     pub(crate) fn target_root(&self) -> u32 {
         let target = self.target();
-        self.streams
-            .get(&target)
-            .map_or(target, |stream| stream.root)
+        self.streams.get(&target).map_or(target, |stream| stream.root)
     }
 
     pub(crate) fn target_stream(&mut self) -> Option<&mut StreamState> {
@@ -139,12 +137,8 @@ impl Contexts {
         if map != map_type::REQUEST_HEADERS {
             return Err(Status::BadArgument);
         }
-        let stream = self
-            .target_stream()
-            .filter(|stream| stream.headers_access == Access::Write);
-        stream
-            .map(|stream| &mut stream.headers)
-            .ok_or(Status::BadArgument)
+        let stream = self.target_stream().filter(|stream| stream.headers_access == Access::Write);
+        stream.map(|stream| &mut stream.headers).ok_or(Status::BadArgument)
     }
 
     pub(crate) fn find_header(&self, map: u32, name: &[u8]) -> Result<HeaderPlace, Status> {

@@ -51,8 +51,5 @@ fn find<P: WasmParams, R: WasmResults>(
     let Some(function) = instance.get_func(&mut *store, callback.name()) else {
         return Ok(None);
     };
-    function
-        .typed(store)
-        .map(Some)
-        .map_err(|error| error.context(callback.name()))
+    function.typed(store).map(Some).map_err(|error| error.context(callback.name()))
 }

@@ -45,14 +45,9 @@ impl Faults {
     }
 
     pub(crate) fn refuse(&mut self, hostcall: Hostcall, status: Status, times: u64) {
-        self.refusals
-            .retain(|refusals| refusals.hostcall != hostcall);
+        self.refusals.retain(|refusals| refusals.hostcall != hostcall);
         if times > 0 {
-            self.refusals.push(Refusals {
-                hostcall,
-                status,
-                left: times,
-            });
+            self.refusals.push(Refusals { hostcall, status, left: times });
         }
     }
 
@@ -64,18 +59,11 @@ impl Faults {
                 return Verdict::Trap;
             }
         }
-        if self.refusals.is_empty() {
-            Verdict::Proceed
-        } else {
-            self.refused(hostcall)
-        }
+        if self.refusals.is_empty() { Verdict::Proceed } else { self.refused(hostcall) }
     }
 
     fn refused(&mut self, hostcall: Hostcall) -> Verdict {
-        let Some(at) = self
-            .refusals
-            .iter()
-            .position(|refusals| refusals.hostcall == hostcall)
+        let Some(at) = self.refusals.iter().position(|refusals| refusals.hostcall == hostcall)
         else {
             return Verdict::Proceed;
         };

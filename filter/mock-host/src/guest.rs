@@ -34,10 +34,7 @@ pub(crate) fn guarded(
     let Some(memory) = state.memory else {
         return Ok(Status::InvalidMemoryAccess as u32);
     };
-    match body(&mut Guest {
-        caller: &mut caller,
-        memory,
-    }) {
+    match body(&mut Guest { caller: &mut caller, memory }) {
         Ok(()) => Ok(Status::Ok as u32),
         Err(Refusal::Status(status)) => Ok(status as u32),
         Err(Refusal::Trap(error)) => Err(error),
@@ -51,8 +48,7 @@ pub(crate) type Span = (u32, u32);
 pub(crate) fn bytes(memory: &[u8], (start, length): Span) -> Result<&[u8], Status> {
     let start = start as usize;
     let end = start.checked_add(length as usize);
-    end.and_then(|end| memory.get(start..end))
-        .ok_or(Status::InvalidMemoryAccess)
+    end.and_then(|end| memory.get(start..end)).ok_or(Status::InvalidMemoryAccess)
 }
 
 /// Copies as much as both sides hold.
@@ -79,9 +75,7 @@ impl Guest<'_, '_> {
     pub(crate) fn put<const N: usize>(&mut self, at: u32, value: [u8; N]) -> Outcome {
         let memory = self.memory.data_mut(&mut *self.caller);
         let at = at as usize;
-        let place = memory
-            .get_mut(at..at.saturating_add(N))
-            .ok_or(Status::InvalidMemoryAccess)?;
+        let place = memory.get_mut(at..at.saturating_add(N)).ok_or(Status::InvalidMemoryAccess)?;
         place.copy_from_slice(&value);
         Ok(())
     }
@@ -108,19 +102,8 @@ impl Guest<'_, '_> {
     }
 
     fn allocate(&mut self, length: u32) -> Outcome<u32> {
-        let allocate = self
-            .state()
-            .allocate
-            .clone()
-            .ok_or(Status::InvalidMemoryAccess)?;
-        let address = allocate
-            .0
-            .call(&mut *self.caller, length)
-            .map_err(Refusal::Trap)?;
-        if address == 0 {
-            Err(Status::InvalidMemoryAccess.into())
-        } else {
-            Ok(address)
-        }
+        let allocate = self.state().allocate.clone().ok_or(Status::InvalidMemoryAccess)?;
+        let address = allocate.0.call(&mut *self.caller, length).map_err(Refusal::Trap)?;
+        if address == 0 { Err(Status::InvalidMemoryAccess.into()) } else { Ok(address) }
     }
 }

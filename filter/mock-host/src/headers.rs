@@ -45,20 +45,14 @@ impl Headers {
 
     fn pseudo_end(&self) -> usize {
         let is_pseudo = |entry: &Entry| self.bytes.get(entry.name.start) == Some(&b':');
-        self.entries
-            .iter()
-            .take_while(|entry| is_pseudo(entry))
-            .count()
+        self.entries.iter().take_while(|entry| is_pseudo(entry)).count()
     }
 
     /// Adds a value after those already there.
     pub fn add(&mut self, name: &[u8], value: &[u8]) {
         let name_at = self.store(name);
         self.bytes[name_at.clone()].make_ascii_lowercase();
-        let entry = Entry {
-            name: name_at,
-            value: self.store(value),
-        };
+        let entry = Entry { name: name_at, value: self.store(value) };
         if name.starts_with(b":") {
             self.entries.insert(self.pseudo_end(), entry);
         } else {
@@ -75,8 +69,7 @@ impl Headers {
     /// Removes every value of a name.
     pub fn remove(&mut self, name: &[u8]) {
         let bytes = &self.bytes;
-        self.entries
-            .retain(|entry| !bytes[entry.name.clone()].eq_ignore_ascii_case(name));
+        self.entries.retain(|entry| !bytes[entry.name.clone()].eq_ignore_ascii_case(name));
     }
 
     /// Removes all, keeping the memory for the next request.
@@ -91,10 +84,7 @@ impl Headers {
     }
 
     pub(crate) fn find(&self, name: &[u8]) -> Option<Range<usize>> {
-        let entry = self
-            .entries
-            .iter()
-            .find(|entry| self.is_named(entry, name))?;
+        let entry = self.entries.iter().find(|entry| self.is_named(entry, name))?;
         Some(entry.value.clone())
     }
 
@@ -113,12 +103,9 @@ impl Headers {
 
     /// Names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.entries.iter().map(|entry| {
-            (
-                &self.bytes[entry.name.clone()],
-                &self.bytes[entry.value.clone()],
-            )
-        })
+        self.entries
+            .iter()
+            .map(|entry| (&self.bytes[entry.name.clone()], &self.bytes[entry.value.clone()]))
     }
 
     /// Number of entries.
@@ -135,9 +122,7 @@ impl Headers {
 impl fmt::Debug for Headers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
-        f.debug_list()
-            .entries(self.iter().map(|(name, value)| (text(name), text(value))))
-            .finish()
+        f.debug_list().entries(self.iter().map(|(name, value)| (text(name), text(value)))).finish()
     }
 }
 

@@ -53,10 +53,7 @@ impl Host {
 
     /// Sets a property that every request of this host answers, such as `["node", "id"]`.
     pub fn set_property(&self, path: &[&str], value: &[u8]) {
-        self.0
-            .properties
-            .borrow_mut()
-            .insert(property_key(path), value.into());
+        self.0.properties.borrow_mut().insert(property_key(path), value.into());
     }
 
     pub(crate) fn property(&self, key: &[u8]) -> Option<Rc<[u8]>> {
@@ -86,10 +83,7 @@ impl Host {
         let number = self.0.next_worker.get();
         self.0.next_worker.set(number.wrapping_add(1));
         self.0.live_workers.set(self.0.live_workers.get() + 1);
-        LiveWorker {
-            host: self.clone(),
-            number,
-        }
+        LiveWorker { host: self.clone(), number }
     }
 }
 

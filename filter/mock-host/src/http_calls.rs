@@ -51,14 +51,11 @@ impl Worker {
         }
         let call = self.instance.state().http_calls.remove(&token);
         let root = call.ok_or(WorkerError::UnknownToken { token })?.root;
-        let sizes = response.as_ref().map_or((0, 0), |(headers, body)| {
-            (size(headers.len()), size(body.len()))
-        });
-        self.instance.contexts().answer = response.map(|(headers, body)| CallAnswer {
-            root,
-            headers,
-            body,
-        });
+        let sizes = response
+            .as_ref()
+            .map_or((0, 0), |(headers, body)| (size(headers.len()), size(body.len())));
+        self.instance.contexts().answer =
+            response.map(|(headers, body)| CallAnswer { root, headers, body });
         let arguments = (root, token, sizes.0, sizes.1, 0);
         let outcome = self.instance.call(
             Callback::HttpCallResponse,

@@ -32,17 +32,9 @@ impl Instance {
     ) -> Result<Self, WorkerError> {
         state.restricted = true;
         let mut store = Store::new(module.engine(), state);
-        let exports = instantiate(module, &mut store, fuel_limit).map_err(|error| {
-            WorkerError::NotInstantiated {
-                reason: format!("{error:#}"),
-            }
-        })?;
-        let mut instance = Self {
-            store,
-            exports,
-            fuel_limit,
-            trap: None,
-        };
+        let exports = instantiate(module, &mut store, fuel_limit)
+            .map_err(|error| WorkerError::NotInstantiated { reason: format!("{error:#}") })?;
+        let mut instance = Self { store, exports, fuel_limit, trap: None };
         instance.initialise()?;
         instance.state().restricted = false;
         Ok(instance)
@@ -67,29 +59,15 @@ impl Instance {
         let contexts = self.contexts();
         let id = contexts.new_id();
         let plugin_configuration = Rc::clone(plugin_configuration);
-        contexts.roots.insert(
-            id,
-            Root {
-                plugin_configuration,
-                tick_period_ms: 0,
-                awaits_done: false,
-            },
-        );
+        contexts
+            .roots
+            .insert(id, Root { plugin_configuration, tick_period_ms: 0, awaits_done: false });
         self.with_plugin_configuration(id, |instance| {
-            instance.call(
-                Callback::ContextCreate,
-                id,
-                |exports| &exports.context_create,
-                (id, 0),
-            )
+            instance.call(Callback::ContextCreate, id, |exports| &exports.context_create, (id, 0))
         })?;
         let vm_size = length(&self.state().vm_configuration);
-        let started = self.call(
-            Callback::VmStart,
-            id,
-            |exports| &exports.vm_start,
-            (id, vm_size),
-        )?;
+        let started =
+            self.call(Callback::VmStart, id, |exports| &exports.vm_start, (id, vm_size))?;
         if started == Some(0) {
             return Err(WorkerError::VmStartRefused);
         }
@@ -99,22 +77,11 @@ impl Instance {
 
     fn configure_root(&mut self, id: u32) -> Result<(), WorkerError> {
         let roots = &self.contexts().roots;
-        let size = roots
-            .get(&id)
-            .map_or(0, |root| length(&root.plugin_configuration));
+        let size = roots.get(&id).map_or(0, |root| length(&root.plugin_configuration));
         let accepted = self.with_plugin_configuration(id, |instance| {
-            instance.call(
-                Callback::Configure,
-                id,
-                |exports| &exports.configure,
-                (id, size),
-            )
+            instance.call(Callback::Configure, id, |exports| &exports.configure, (id, size))
         })?;
-        if accepted == Some(0) {
-            Err(WorkerError::ConfigureRefused)
-        } else {
-            Ok(())
-        }
+        if accepted == Some(0) { Err(WorkerError::ConfigureRefused) } else { Ok(()) }
     }
 
     fn with_plugin_configuration<R>(&mut self, root: u32, run: impl FnOnce(&mut Self) -> R) -> R {
@@ -158,13 +125,9 @@ impl Instance {
         let Some(function) = export(&self.exports) else {
             return Ok(None);
         };
-        let outcome = measured(
-            &mut self.store,
-            self.fuel_limit,
-            callback,
-            context,
-            |store| function.call(store, arguments),
-        );
+        let outcome = measured(&mut self.store, self.fuel_limit, callback, context, |store| {
+            function.call(store, arguments)
+        });
         match outcome {
             Ok(result) => self.delete_done_roots().map(|()| Some(result)),
             Err(error) => {
@@ -211,10 +174,7 @@ impl Instance {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.store
-            .data()
-            .memory
-            .map_or(0, |memory| memory.data_size(&self.store))
+        self.store.data().memory.map_or(0, |memory| memory.data_size(&self.store))
     }
 }
 
@@ -226,12 +186,9 @@ fn instantiate(
     store.set_fuel(fuel)?;
     let instance = module.ready().instantiate(&mut *store)?;
     let memory = instance.get_memory(&mut *store, "memory");
-    let allocator = allocator_names()
-        .into_iter()
-        .find(|name| instance.get_func(&mut *store, name).is_some());
-    let allocate = allocator
-        .map(|name| instance.get_typed_func(&mut *store, name))
-        .transpose()?;
+    let allocator =
+        allocator_names().into_iter().find(|name| instance.get_func(&mut *store, name).is_some());
+    let allocate = allocator.map(|name| instance.get_typed_func(&mut *store, name)).transpose()?;
     let exports = Exports::find(&instance, store)?;
     let state = store.data_mut();
     state.memory = memory;

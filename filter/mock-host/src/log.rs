@@ -33,12 +33,8 @@ pub struct Log(Rc<RefCell<Lines>>);
 
 impl Default for Log {
     fn default() -> Self {
-        let lines = Lines {
-            level: LogLevel::Trace,
-            capacity: 10_000,
-            kept: VecDeque::new(),
-            total: 0,
-        };
+        let lines =
+            Lines { level: LogLevel::Trace, capacity: 10_000, kept: VecDeque::new(), total: 0 };
         Self(Rc::new(RefCell::new(lines)))
     }
 }
@@ -83,10 +79,6 @@ impl Log {
 
     /// Whether a kept line contains this text.
     pub fn contains(&self, text: &str) -> bool {
-        self.0
-            .borrow()
-            .kept
-            .iter()
-            .any(|line| line.message.contains(text))
+        self.0.borrow().kept.iter().any(|line| line.message.contains(text))
     }
 }

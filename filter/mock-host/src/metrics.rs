@@ -73,11 +73,7 @@ impl Metrics {
     pub fn names(&self) -> Vec<(MetricType, String)> {
         let registry = self.0.borrow();
         let text = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
-        registry
-            .index
-            .keys()
-            .map(|(kind, name)| (*kind, text(name)))
-            .collect()
+        registry.index.keys().map(|(kind, name)| (*kind, text(name))).collect()
     }
 
     /// Number of distinct metrics: to assert that no name holds a key or a bin.
@@ -116,9 +112,7 @@ impl MetricIds {
 
     fn place(&self, kind: MetricType, id: u32) -> Result<usize, Status> {
         let number = (id >> TYPE_BITS) as usize;
-        let place = number
-            .checked_sub(1)
-            .and_then(|at| self.places[kind as usize].get(at));
+        let place = number.checked_sub(1).and_then(|at| self.places[kind as usize].get(at));
         place.copied().ok_or(Status::NotFound)
     }
 

@@ -66,28 +66,18 @@ impl FilterModule {
     /// # Errors
     /// When the bytes are no module, an import is not offered, or a needed export is missing.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModuleError> {
-        let invalid = |error: wasmtime::Error| ModuleError::Invalid {
-            reason: format!("{error:#}"),
-        };
-        let engine = Engine::new(
-            Config::new()
-                .consume_fuel(true)
-                .wasm_backtrace_max_frames(None),
-        )
-        .map_err(invalid)?;
+        let invalid =
+            |error: wasmtime::Error| ModuleError::Invalid { reason: format!("{error:#}") };
+        let engine = Engine::new(Config::new().consume_fuel(true).wasm_backtrace_max_frames(None))
+            .map_err(invalid)?;
         let module = Module::from_binary(&engine, bytes).map_err(invalid)?;
         check_imports(&module)?;
         check_exports(&module)?;
         let linker = hostcalls::linker(&engine).map_err(invalid)?;
-        let mismatch = |error: wasmtime::Error| ModuleError::ImportMismatch {
-            reason: format!("{error:#}"),
-        };
+        let mismatch =
+            |error: wasmtime::Error| ModuleError::ImportMismatch { reason: format!("{error:#}") };
         let ready = linker.instantiate_pre(&module).map_err(mismatch)?;
-        Ok(Self {
-            engine,
-            module,
-            ready,
-        })
+        Ok(Self { engine, module, ready })
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -147,10 +137,7 @@ fn check_exports(module: &Module) -> Result<(), ModuleError> {
     if kind("memory") != Some(ExternKind::Memory) {
         return Err(ModuleError::NoMemory);
     }
-    if !ALLOCATORS
-        .iter()
-        .any(|name| kind(name) == Some(ExternKind::Function))
-    {
+    if !ALLOCATORS.iter().any(|name| kind(name) == Some(ExternKind::Function)) {
         return Err(ModuleError::NoAllocator);
     }
     Ok(())

@@ -54,9 +54,7 @@ fn parse_checked(bytes: &[u8]) -> Option<Headers> {
 }
 
 fn length_at(bytes: &[u8], at: usize) -> Option<usize> {
-    let word = bytes
-        .get(at..at.checked_add(WORD)?)?
-        .first_chunk::<WORD>()?;
+    let word = bytes.get(at..at.checked_add(WORD)?)?.first_chunk::<WORD>()?;
     usize::try_from(u32::from_le_bytes(*word)).ok()
 }
 

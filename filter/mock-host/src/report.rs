@@ -74,11 +74,7 @@ pub(crate) struct Report {
 impl Default for Report {
     fn default() -> Self {
         let by_callback = vec![CallbackTotals::default(); Callback::ALL.len()];
-        Self {
-            last: CallbackTotals::default(),
-            by_callback,
-            running: Callback::Start,
-        }
+        Self { last: CallbackTotals::default(), by_callback, running: Callback::Start }
     }
 }
 
@@ -89,9 +85,7 @@ impl Report {
 
     pub(crate) fn count(&mut self, hostcall: Hostcall) {
         self.last.hostcalls.count(hostcall);
-        self.by_callback[self.running as usize]
-            .hostcalls
-            .count(hostcall);
+        self.by_callback[self.running as usize].hostcalls.count(hostcall);
     }
 
     pub(crate) fn end_callback(&mut self, fuel: u64, wall: Duration) {

@@ -87,12 +87,8 @@ impl Worker {
         let id = self.open_stream(root, map, options);
         let outcome = self.run_request(id, root, count, !options.has_body);
         if outcome.is_err() {
-            self.headers_at_trap = self
-                .instance
-                .contexts()
-                .streams
-                .remove(&id)
-                .map(|stream| stream.headers);
+            self.headers_at_trap =
+                self.instance.contexts().streams.remove(&id).map(|stream| stream.headers);
         }
         outcome.map(|action| self.stream_after(id, action))
     }
@@ -133,11 +129,7 @@ impl Worker {
             arguments,
         )?;
         let goes_on = answer.unwrap_or(0) == 0 && !self.instance.seen().stop_iteration;
-        Ok(if goes_on {
-            Action::Continue
-        } else {
-            Action::Pause
-        })
+        Ok(if goes_on { Action::Continue } else { Action::Pause })
     }
 
     /// Moves the headers out of the VM's reach if the request goes on, else copies them.
@@ -170,11 +162,7 @@ impl Worker {
         let Some(state) = self.instance.contexts().streams.get(&stream.id) else {
             return;
         };
-        let action = if state.continued {
-            Action::Continue
-        } else {
-            Action::Pause
-        };
+        let action = if state.continued { Action::Continue } else { Action::Pause };
         *stream = self.stream_after(stream.id, action);
     }
 
@@ -185,20 +173,13 @@ impl Worker {
     /// When the VM traps, or has trapped before.
     pub fn finish(&mut self, stream: Stream) -> Result<(), WorkerError> {
         self.begin();
-        let Stream {
-            id,
-            headers,
-            generation,
-            ..
-        } = stream;
+        let Stream { id, headers, generation, .. } = stream;
         if generation != self.generation {
             return Ok(());
         }
         let spare = self.log_stream(id, headers)?;
-        self.instance
-            .call(Callback::Done, id, |exports| &exports.done, id)?;
-        self.instance
-            .call(Callback::Delete, id, |exports| &exports.delete, id)?;
+        self.instance.call(Callback::Done, id, |exports| &exports.done, id)?;
+        self.instance.call(Callback::Delete, id, |exports| &exports.delete, id)?;
         self.instance.contexts().streams.remove(&id);
         self.keep_spare(spare);
         Ok(())
@@ -213,8 +194,7 @@ impl Worker {
             state.headers = headers;
             state.headers_access = Access::Read;
         }
-        self.instance
-            .call(Callback::Log, id, |exports| &exports.log, id)?;
+        self.instance.call(Callback::Log, id, |exports| &exports.log, id)?;
         let Some(state) = self.instance.contexts().streams.get_mut(&id) else {
             return Ok(Headers::default());
         };

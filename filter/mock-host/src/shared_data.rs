@@ -67,9 +67,7 @@ impl SharedData {
     pub fn put_raw(&self, key: impl AsRef<[u8]>, bytes: &[u8]) {
         let mut entries = self.0.borrow_mut();
         let version = entries.next_version();
-        entries
-            .by_key
-            .insert(key.as_ref().to_vec(), (bytes.into(), version));
+        entries.by_key.insert(key.as_ref().to_vec(), (bytes.into(), version));
     }
 
     /// Changes the bytes of a key and leaves its version; `false` if the key is absent.
@@ -87,12 +85,7 @@ impl SharedData {
 
     /// Bytes of all keys and values: what the plugin makes Envoy hold.
     pub fn total_bytes(&self) -> usize {
-        self.0
-            .borrow()
-            .by_key
-            .iter()
-            .map(|(key, (value, _))| key.len() + value.len())
-            .sum()
+        self.0.borrow().by_key.iter().map(|(key, (value, _))| key.len() + value.len()).sum()
     }
 
     /// Sets the version counter, to try out its wrap.

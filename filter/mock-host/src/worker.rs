@@ -25,10 +25,7 @@ pub struct Configuration {
 impl Configuration {
     /// An empty VM configuration and this plugin configuration.
     pub fn plugin(plugin: impl AsRef<[u8]>) -> Self {
-        Self {
-            vm: Rc::default(),
-            plugin: plugin.as_ref().into(),
-        }
+        Self { vm: Rc::default(), plugin: plugin.as_ref().into() }
     }
 }
 
@@ -97,13 +94,8 @@ impl Worker {
     pub fn reload(&mut self) -> Result<(), WorkerError> {
         let clock = self.instance.seen().clock.clone();
         let fuel_limit = self.instance.fuel_limit();
-        let (instance, root) = boot(
-            &self.module,
-            &self.live,
-            &self.configuration,
-            clock,
-            fuel_limit,
-        )?;
+        let (instance, root) =
+            boot(&self.module, &self.live, &self.configuration, clock, fuel_limit)?;
         self.instance = instance;
         self.root = root;
         self.generation += 1;
@@ -139,20 +131,12 @@ impl Worker {
     /// # Errors
     /// When the VM traps, or has trapped before; it is gone all the same.
     pub fn shut_down(mut self) -> Result<(), WorkerError> {
-        self.roots()
-            .into_iter()
-            .try_for_each(|root| self.remove_root(root))
+        self.roots().into_iter().try_for_each(|root| self.remove_root(root))
     }
 
     /// Ids of the root contexts there are, oldest first.
     pub fn roots(&self) -> Vec<u32> {
-        self.instance
-            .seen()
-            .contexts
-            .roots
-            .keys()
-            .copied()
-            .collect()
+        self.instance.seen().contexts.roots.keys().copied().collect()
     }
 
     /// The root that serves requests: the newest accepted.
@@ -175,20 +159,13 @@ impl Worker {
     pub fn tick_root(&mut self, root: u32) -> Result<(), WorkerError> {
         self.begin();
         self.known_root(root)?;
-        self.instance
-            .call(Callback::Tick, root, |exports| &exports.tick, root)?;
+        self.instance.call(Callback::Tick, root, |exports| &exports.tick, root)?;
         Ok(())
     }
 
     /// The tick period that a root asked for; `None` if it asked for none.
     pub fn tick_period(&self, root: u32) -> Option<Duration> {
-        let period_ms = self
-            .instance
-            .seen()
-            .contexts
-            .roots
-            .get(&root)?
-            .tick_period_ms;
+        let period_ms = self.instance.seen().contexts.roots.get(&root)?.tick_period_ms;
         (period_ms > 0).then(|| Duration::from_millis(u64::from(period_ms)))
     }
 
@@ -224,11 +201,7 @@ impl Worker {
 
     pub(crate) fn known_root(&self, root: u32) -> Result<(), WorkerError> {
         let known = self.instance.seen().contexts.roots.contains_key(&root);
-        if known {
-            Ok(())
-        } else {
-            Err(WorkerError::UnknownRoot { root })
-        }
+        if known { Ok(()) } else { Err(WorkerError::UnknownRoot { root }) }
     }
 }
 
@@ -239,12 +212,8 @@ fn boot(
     clock: WorkerClock,
     fuel_limit: u64,
 ) -> Result<(Instance, u32), WorkerError> {
-    let state = VmState::new(
-        live.host.clone(),
-        Some(live.number),
-        Rc::clone(&configuration.vm),
-        clock,
-    );
+    let state =
+        VmState::new(live.host.clone(), Some(live.number), Rc::clone(&configuration.vm), clock);
     let mut instance = Instance::new(module, state, fuel_limit)?;
     let root = instance.start_root(&configuration.plugin)?;
     Ok((instance, root))

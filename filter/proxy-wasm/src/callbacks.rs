@@ -79,10 +79,7 @@ extern "C" fn rudolph_on_context_create(context: u32, parent: u32) {
         if parent == 0 {
             vm.roots.insert(context, None);
         } else {
-            let stream = Stream {
-                root: parent,
-                sent: None,
-            };
+            let stream = Stream { root: parent, sent: None };
             vm.streams.insert(context, stream);
         }
     });

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proxy_wasm::types::{BufferType, LogLevel, MapType};
 use rudolph_core::admin::CLUSTERS_PATH;
+use rudolph_core::audit::Answered;
 use rudolph_core::config::{Config, ConfigError};
 use rudolph_core::hash::KeyHash;
 use rudolph_core::key::HeaderSource;
@@ -48,9 +49,7 @@ struct Request;
 impl HeaderSource for Request {
     fn header(&mut self, name: &str) -> Option<Vec<u8>> {
         // A header that cannot be read is a header that is not there: the next source has its turn.
-        host::header(MapType::HttpRequestHeaders, name)
-            .ok()
-            .flatten()
+        host::header(MapType::HttpRequestHeaders, name).ok().flatten()
     }
 }
 
@@ -58,11 +57,7 @@ impl Filter {
     /// Reads the configuration. It runs once more in a VM that Envoy throws away, so nothing is claimed here.
     pub(crate) fn configure(text: &[u8]) -> Result<Self, ConfigError> {
         let config = Config::from_json(text)?;
-        Ok(Self {
-            worker: Worker::new(Arc::new(config)),
-            metrics: None,
-            owners: Vec::new(),
-        })
+        Ok(Self { worker: Worker::new(Arc::new(config)), metrics: None, owners: Vec::new() })
     }
 
     /// The first tick comes soon; it is where a worker begins.
@@ -83,10 +78,10 @@ impl Filter {
     /// Puts the owners of the request's key in the header that Envoy routes by, or takes the header away: what
     /// the client wrote there decides nothing.
     pub(crate) fn on_request(&mut self) -> Option<Sent> {
-        if self.worker.awaits_activation() {
-            if let Ok(now_ms) = host::now_ms() {
-                self.worker.activate_due(now_ms);
-            }
+        if self.worker.needs_clock()
+            && let Ok(now_ms) = host::now_ms()
+        {
+            self.worker.catch_up(now_ms, &mut SharedData);
         }
         match self.route() {
             Ok(route) => self.send(route),
@@ -140,29 +135,23 @@ impl Filter {
         }
     }
 
-    /// A request is over: it is no longer in flight, and Envoy tells where it went.
+    /// A request is over: it is no longer in flight. Of some, Envoy is asked where they were answered.
     pub(crate) fn on_finished(&mut self, sent: &Sent) {
-        self.worker.finish(sent.route.server);
+        if !self.worker.finish(sent.route.server) {
+            return;
+        }
+        // Without an address it was answered by nobody: the client left, or no server could be reached.
         let Ok(Some(address)) = host::property(UPSTREAM_ADDRESS) else {
             return;
         };
         let servers = sent.plan.members.servers();
-        let named = |owner: &u16| {
-            servers[ServerId(*owner).index()]
-                .address
-                .as_str()
-                .as_bytes()
-        };
-        match sent
-            .route
-            .owners()
-            .iter()
-            .position(|owner| named(owner) == address)
-        {
-            Some(0) => {}
-            Some(_) => self.worker.count(Counter::RetriesToSuccessor),
-            None => self.worker.count(Counter::Fallback),
-        }
+        let named = |owner: &u16| servers[ServerId(*owner).index()].address.as_str().as_bytes();
+        let owners = sent.route.owners();
+        self.worker.on_answered(match owners.iter().position(|owner| named(owner) == address) {
+            Some(0) => Answered::ByFirst,
+            Some(_) => Answered::BySuccessor,
+            None => Answered::ByFallback,
+        });
     }
 
     /// The admin interface answered, or Envoy gave up waiting, which has no headers.
@@ -176,7 +165,7 @@ impl Filter {
         };
         let actions = match body {
             Some(body) => self.worker.on_clusters(&body, &mut SharedData),
-            None => self.worker.on_poll_failed(),
+            None => self.worker.on_poll_failed(&mut SharedData),
         };
         self.perform(actions);
     }
@@ -197,13 +186,9 @@ impl Filter {
     }
 
     fn poll(&mut self, admin_cluster: &str) {
-        let headers = [
-            (":method", "GET"),
-            (":path", CLUSTERS_PATH),
-            (":authority", "localhost"),
-        ];
+        let headers = [(":method", "GET"), (":path", CLUSTERS_PATH), (":authority", "localhost")];
         if host::http_call(admin_cluster, &headers, POLL_TIMEOUT_MS).is_err() {
-            let actions = self.worker.on_poll_failed();
+            let actions = self.worker.on_poll_failed(&mut SharedData);
             self.perform(actions);
         }
     }
@@ -213,10 +198,10 @@ impl Filter {
             self.metrics = Metrics::define(&self.worker.config().stat_prefix).ok();
         }
         let (counters, gauges) = (self.worker.counters(), self.worker.gauges());
-        if let Some(metrics) = &mut self.metrics {
-            if metrics.write(counters, gauges).is_err() {
-                self.worker.count(Counter::HostFailed);
-            }
+        if let Some(metrics) = &mut self.metrics
+            && metrics.write(counters, gauges).is_err()
+        {
+            self.worker.count(Counter::HostFailed);
         }
     }
 

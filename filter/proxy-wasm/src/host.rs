@@ -80,11 +80,7 @@ unsafe extern "C" {
 }
 
 fn done(status: u32) -> Result<(), HostFault> {
-    if status == OK {
-        Ok(())
-    } else {
-        Err(HostFault(status))
-    }
+    if status == OK { Ok(()) } else { Err(HostFault(status)) }
 }
 
 /// Calls the host for bytes that it allocates here; `None` where there is nothing.
@@ -170,13 +166,7 @@ pub(crate) fn shared(key: &str) -> Result<Option<(Vec<u8>, u32)>, HostFault> {
 /// Stores a shared value if its version is `expected`; says whether it did.
 pub(crate) fn set_shared(key: &str, value: &[u8], expected: u32) -> Result<bool, HostFault> {
     let status = unsafe {
-        proxy_set_shared_data(
-            key.as_ptr(),
-            key.len(),
-            value.as_ptr(),
-            value.len(),
-            expected,
-        )
+        proxy_set_shared_data(key.as_ptr(), key.len(), value.as_ptr(), value.len(), expected)
     };
     match status {
         OK => Ok(true),

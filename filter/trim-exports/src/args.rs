@@ -20,10 +20,9 @@ impl Args {
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--keep" => set_once(
-                    &mut keep,
-                    KeepList::from_commas(&value(&argument, &mut arguments)?)?,
-                )?,
+                "--keep" => {
+                    set_once(&mut keep, KeepList::from_commas(&value(&argument, &mut arguments)?)?)?
+                }
                 "--keep-file" => {
                     set_once(&mut keep, read_list(&value(&argument, &mut arguments)?)?)?
                 }
@@ -38,11 +37,7 @@ impl Args {
         let Ok([input, output]) = <[PathBuf; 2]>::try_from(paths) else {
             return usage(format!("expected 2 files, got {count}"));
         };
-        Ok(Self {
-            keep,
-            input,
-            output,
-        })
+        Ok(Self { keep, input, output })
     }
 }
 
@@ -51,8 +46,7 @@ fn usage<T>(argument: String) -> Result<T, TrimError> {
 }
 
 fn value(flag: &str, rest: &mut impl Iterator<Item = String>) -> Result<String, TrimError> {
-    rest.next()
-        .map_or_else(|| usage(format!("{flag} needs a value")), Ok)
+    rest.next().map_or_else(|| usage(format!("{flag} needs a value")), Ok)
 }
 
 fn set_once(slot: &mut Option<KeepList>, list: KeepList) -> Result<(), TrimError> {
@@ -63,10 +57,8 @@ fn set_once(slot: &mut Option<KeepList>, list: KeepList) -> Result<(), TrimError
 }
 
 fn read_list(path: &str) -> Result<KeepList, TrimError> {
-    let text = fs::read_to_string(path).map_err(|source| TrimError::Read {
-        path: PathBuf::from(path),
-        source,
-    })?;
+    let text = fs::read_to_string(path)
+        .map_err(|source| TrimError::Read { path: PathBuf::from(path), source })?;
     KeepList::from_lines(&text)
 }
 
@@ -75,11 +67,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Args, TrimError> {
-        Args::parse(
-            line.split(' ')
-                .filter(|word| !word.is_empty())
-                .map(str::to_owned),
-        )
+        Args::parse(line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned))
     }
 
     #[test]
@@ -98,10 +86,7 @@ mod tests {
             ("--keep a in", "expected 2 files, got 1"),
             ("--keep a --keep b in out", "more than one keep-list"),
             ("--drop a in out", "unknown option --drop"),
-            (
-                "--keep-file /no/such/list in out",
-                "cannot read /no/such/list",
-            ),
+            ("--keep-file /no/such/list in out", "cannot read /no/such/list"),
         ] {
             let message = parse(line).unwrap_err().to_string();
             assert!(message.contains(expected), "{line}: {message}");

@@ -5,31 +5,14 @@ use std::path::PathBuf;
 /// Why a module was not trimmed; each prints as one line.
 #[derive(Debug)]
 pub enum TrimError {
-    Usage {
-        argument: String,
-    },
-    Read {
-        path: PathBuf,
-        source: io::Error,
-    },
-    Write {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Usage { argument: String },
+    Read { path: PathBuf, source: io::Error },
+    Write { path: PathBuf, source: io::Error },
     EmptyKeepList,
-    BadEntry {
-        entry: String,
-    },
-    DuplicateName {
-        name: String,
-    },
-    NotWasm {
-        reason: String,
-    },
-    MissingExports {
-        missing: Vec<String>,
-        present: Vec<String>,
-    },
+    BadEntry { entry: String },
+    DuplicateName { name: String },
+    NotWasm { reason: String },
+    MissingExports { missing: Vec<String>, present: Vec<String> },
 }
 
 impl fmt::Display for TrimError {

@@ -26,9 +26,7 @@ impl KeepList {
 
     /// Each name with its symbol, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.symbols
-            .iter()
-            .map(|(name, symbol)| (name.as_str(), symbol.as_str()))
+        self.symbols.iter().map(|(name, symbol)| (name.as_str(), symbol.as_str()))
     }
 
     fn from_entries<'a>(entries: impl Iterator<Item = &'a str>) -> Result<Self, TrimError> {
@@ -36,9 +34,7 @@ impl KeepList {
         for entry in entries {
             let (name, symbol) = parse_entry(entry)?;
             if symbols.insert(name.to_owned(), symbol.to_owned()).is_some() {
-                return Err(TrimError::DuplicateName {
-                    name: name.to_owned(),
-                });
+                return Err(TrimError::DuplicateName { name: name.to_owned() });
             }
         }
         if symbols.is_empty() {
@@ -58,9 +54,7 @@ fn parse_entry(entry: &str) -> Result<(&str, &str), TrimError> {
     if is_name(name) && is_name(symbol) {
         Ok((name, symbol))
     } else {
-        Err(TrimError::BadEntry {
-            entry: entry.to_owned(),
-        })
+        Err(TrimError::BadEntry { entry: entry.to_owned() })
     }
 }
 

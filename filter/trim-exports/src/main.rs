@@ -16,18 +16,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), TrimError> {
-    let Args {
-        keep,
-        input,
-        output,
-    } = Args::parse(std::env::args().skip(1))?;
-    let wasm = fs::read(&input).map_err(|source| TrimError::Read {
-        path: input,
-        source,
-    })?;
+    let Args { keep, input, output } = Args::parse(std::env::args().skip(1))?;
+    let wasm = fs::read(&input).map_err(|source| TrimError::Read { path: input, source })?;
     let trimmed = trim(&wasm, &keep)?;
-    fs::write(&output, trimmed).map_err(|source| TrimError::Write {
-        path: output,
-        source,
-    })
+    fs::write(&output, trimmed).map_err(|source| TrimError::Write { path: output, source })
 }

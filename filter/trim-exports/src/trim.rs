@@ -18,13 +18,10 @@ pub fn trim(wasm: &[u8], keep: &KeepList) -> Result<Vec<u8>, TrimError> {
 
 fn parse(wasm: &[u8]) -> Result<Module, TrimError> {
     let mut config = ModuleConfig::new();
+    config.generate_name_section(false).generate_producers_section(false).generate_dwarf(false);
     config
-        .generate_name_section(false)
-        .generate_producers_section(false)
-        .generate_dwarf(false);
-    config.parse(wasm).map_err(|error| TrimError::NotWasm {
-        reason: one_line(&format!("{error:#}")),
-    })
+        .parse(wasm)
+        .map_err(|error| TrimError::NotWasm { reason: one_line(&format!("{error:#}")) })
 }
 
 fn one_line(text: &str) -> String {
@@ -44,10 +41,7 @@ fn kept_exports(module: &Module, keep: &KeepList) -> Result<Vec<(String, ExportI
         return Ok(kept);
     }
     let present = module.exports.iter().map(|export| export.name.clone());
-    Err(TrimError::MissingExports {
-        missing,
-        present: present.collect(),
-    })
+    Err(TrimError::MissingExports { missing, present: present.collect() })
 }
 
 fn replace_exports(module: &mut Module, kept: Vec<(String, ExportItem)>) {
@@ -98,28 +92,17 @@ mod tests {
         module.exports.add("dropped", dropped);
         module.exports.add("memory", memory);
         module.name = Some("sample".to_owned());
-        module.customs.add(RawCustomSection {
-            name: "note".to_owned(),
-            data: vec![1, 2, 3],
-        });
+        module.customs.add(RawCustomSection { name: "note".to_owned(), data: vec![1, 2, 3] });
         module.producers.add_language("Rust", "1");
         module.emit_wasm()
     }
 
     fn exports(module: &Module) -> Vec<&str> {
-        module
-            .exports
-            .iter()
-            .map(|export| export.name.as_str())
-            .collect()
+        module.exports.iter().map(|export| export.name.as_str()).collect()
     }
 
     fn imports(module: &Module) -> Vec<&str> {
-        module
-            .imports
-            .iter()
-            .map(|import| import.name.as_str())
-            .collect()
+        module.imports.iter().map(|import| import.name.as_str()).collect()
     }
 
     #[test]
@@ -136,11 +119,7 @@ mod tests {
         let trimmed = trim(&sample(), &list("dropped = kept")).unwrap();
         let module = Module::from_buffer(&trimmed).unwrap();
         assert_eq!(exports(&module), ["dropped"]);
-        assert_eq!(
-            imports(&module),
-            ["used"],
-            "the former bearer of the name is gone"
-        );
+        assert_eq!(imports(&module), ["used"], "the former bearer of the name is gone");
     }
 
     #[test]
@@ -148,11 +127,7 @@ mod tests {
         let trimmed = trim(&sample(), &list("kept")).unwrap();
         for word in [&b"note"[..], b"name", b"producers", b"sample", b"walrus"] {
             let found = trimmed.windows(word.len()).any(|window| window == word);
-            assert!(
-                !found,
-                "{:?} is still in the module",
-                String::from_utf8_lossy(word)
-            );
+            assert!(!found, "{:?} is still in the module", String::from_utf8_lossy(word));
         }
     }
 
@@ -168,29 +143,20 @@ mod tests {
         let mut module = Module::from_buffer(&sample()).unwrap();
         module.start = Some(module.exports.get_func("dropped").unwrap());
         let trimmed = trim(&module.emit_wasm(), &list("kept")).unwrap();
-        assert_eq!(
-            imports(&Module::from_buffer(&trimmed).unwrap()),
-            ["used", "unused"]
-        );
+        assert_eq!(imports(&Module::from_buffer(&trimmed).unwrap()), ["used", "unused"]);
     }
 
     #[test]
     fn a_missing_export_is_named_in_one_line() {
         let message = trim(&sample(), &list("kept,gone")).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "the module does not export gone; it exports kept, dropped, memory"
-        );
+        assert_eq!(message, "the module does not export gone; it exports kept, dropped, memory");
     }
 
     #[test]
     fn bytes_that_are_no_module_are_refused_in_one_line() {
         for bytes in [&b""[..], b"\0asm", b"not wasm at all", &sample()[..40]] {
             let message = trim(bytes, &list("kept")).unwrap_err().to_string();
-            assert!(
-                message.starts_with("the input is no valid Wasm module"),
-                "{message}"
-            );
+            assert!(message.starts_with("the input is no valid Wasm module"), "{message}");
             assert!(!message.contains('\n'), "{message}");
         }
     }

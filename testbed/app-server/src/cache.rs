@@ -36,11 +36,7 @@ pub struct LruCache {
 impl LruCache {
     #[must_use]
     pub fn new(limits: CacheLimits) -> Self {
-        Self {
-            entries: Lru::unbounded(),
-            limits,
-            bytes: 0,
-        }
+        Self { entries: Lru::unbounded(), limits, bytes: 0 }
     }
 
     fn shrink(&mut self) {
@@ -110,11 +106,7 @@ mod tests {
         cache.forget(b"never there");
         assert_eq!((cache.len(), cache.bytes), (1, 6));
         cache.store(b"n", Bytes::from_static(b"12345678901"));
-        assert_eq!(
-            (cache.len(), cache.bytes),
-            (0, 0),
-            "larger than the whole cache"
-        );
+        assert_eq!((cache.len(), cache.bytes), (0, 0), "larger than the whole cache");
     }
 
     #[test]

@@ -27,10 +27,7 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             name: String::new(),
-            cache: CacheLimits {
-                entries: 10_000,
-                bytes: 256 << 20,
-            },
+            cache: CacheLimits { entries: 10_000, bytes: 256 << 20 },
             database: DatabaseUrl::Sqlite("rudolph.sqlite".into()),
             database_readers: 1,
             slots: 4,
@@ -54,10 +51,7 @@ pub struct ServiceTimes {
 impl ServiceTimes {
     /// From milliseconds as people write them.
     pub fn from_ms(hit_ms: f64, miss_ms: f64) -> Result<Self, ConfigError> {
-        Ok(Self {
-            hit: milliseconds("hit-ms", hit_ms)?,
-            miss: milliseconds("miss-ms", miss_ms)?,
-        })
+        Ok(Self { hit: milliseconds("hit-ms", hit_ms)?, miss: milliseconds("miss-ms", miss_ms)? })
     }
 }
 
@@ -95,11 +89,7 @@ pub struct ConfigError {
 }
 
 fn refusal(option: &'static str, value: impl ToString, allowed: &'static str) -> ConfigError {
-    ConfigError {
-        option,
-        value: value.to_string(),
-        allowed,
-    }
+    ConfigError { option, value: value.to_string(), allowed }
 }
 
 impl ServerConfig {
@@ -113,30 +103,12 @@ impl ServerConfig {
             ));
         }
         check("slots", self.slots, 1, 100_000, "1 to 100000")?;
-        check(
-            "queue-limit",
-            self.queue_limit,
-            0,
-            10_000_000,
-            "0 to 10000000",
-        )?;
+        check("queue-limit", self.queue_limit, 0, 10_000_000, "0 to 10000000")?;
         check("database-readers", self.database_readers, 1, 64, "1 to 64")?;
         let largest = 16 << 20;
-        check(
-            "max-value-bytes",
-            self.max_value_bytes,
-            1,
-            largest,
-            "1 to 16777216",
-        )?;
+        check("max-value-bytes", self.max_value_bytes, 1, largest, "1 to 16777216")?;
         let absent = self.absent_value_bytes.unwrap_or(0);
-        check(
-            "value-bytes",
-            absent,
-            0,
-            self.max_value_bytes,
-            "0 to --max-value-bytes",
-        )
+        check("value-bytes", absent, 0, self.max_value_bytes, "0 to --max-value-bytes")
     }
 }
 

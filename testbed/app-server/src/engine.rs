@@ -120,10 +120,7 @@ impl Engine {
     async fn hit(&self, slot: Occupied, value: Bytes) -> Found {
         self.metrics.hits.inc();
         slot.serve_for(self.service.hit).await;
-        Found {
-            value: Some(value),
-            outcome: CacheOutcome::Hit,
-        }
+        Found { value: Some(value), outcome: CacheOutcome::Hit }
     }
 
     async fn miss(&self, slot: Occupied, key: &[u8]) -> Result<Found, EngineError> {
@@ -134,10 +131,7 @@ impl Engine {
         if let Some(value) = &value {
             self.fill(key, value, mark);
         }
-        Ok(Found {
-            value,
-            outcome: CacheOutcome::Miss,
-        })
+        Ok(Found { value, outcome: CacheOutcome::Miss })
     }
 
     async fn read_or_create(&self, key: &[u8]) -> Result<Option<Bytes>, DatabaseError> {

@@ -63,13 +63,9 @@ impl Handler {
                 Err(refusal) => refusal,
             },
             _ => {
-                let mut answer = self.refuse(
-                    StatusCode::METHOD_NOT_ALLOWED,
-                    &"a key takes GET and PUT only",
-                );
-                answer
-                    .headers_mut()
-                    .insert(ALLOW, HeaderValue::from_static("GET, PUT"));
+                let mut answer =
+                    self.refuse(StatusCode::METHOD_NOT_ALLOWED, &"a key takes GET and PUT only");
+                answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, PUT"));
                 answer
             }
         }
@@ -113,10 +109,9 @@ impl Handler {
                 Err(self.refuse(StatusCode::PAYLOAD_TOO_LARGE, &message))
             }
             Ok(Err(_)) => Err(self.refuse(StatusCode::BAD_REQUEST, &"the body ended early")),
-            Err(_) => Err(self.refuse(
-                StatusCode::REQUEST_TIMEOUT,
-                &"the body took longer than 10 s",
-            )),
+            Err(_) => {
+                Err(self.refuse(StatusCode::REQUEST_TIMEOUT, &"the body took longer than 10 s"))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The stateful server that the gateway shards over: a bounded cache before a database that all servers share.
 //!
-//! A request goes through these files in order: [`http`](crate) reads it, [`Slots`] lets it in first come, first served
+//! A request goes through these files in order: `http` reads it, [`Slots`] lets it in first come, first served
 //! and holds it for its service time, [`Engine`] looks into the [`Cache`] and, on a miss, asks the [`Database`].
 //! Another protocol or another engine replaces its file and leaves the others alone.
 

@@ -13,7 +13,7 @@ use rudolph_app_server::{
     CacheLimits, ConfigError, DatabaseUrl, RunningServer, ServerConfig, ServiceTimes, StartError,
     start,
 };
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// A stateful HTTP server: a bounded cache before a database that all servers share.
 #[derive(Debug, Parser)]
@@ -74,10 +74,7 @@ impl Options {
         };
         let config = ServerConfig {
             name: self.name.clone(),
-            cache: CacheLimits {
-                entries: self.cache_entries,
-                bytes: self.cache_bytes,
-            },
+            cache: CacheLimits { entries: self.cache_entries, bytes: self.cache_bytes },
             database,
             database_readers: self.database_readers,
             slots: self.slots,
@@ -98,14 +95,11 @@ enum RunError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("--listen {address} cannot be bound: {source}")]
-    Bind {
-        address: SocketAddr,
-        source: std::io::Error,
-    },
+    Bind { address: SocketAddr, source: io::Error },
     #[error(transparent)]
     Start(#[from] StartError),
     #[error("the runtime cannot be started: {0}")]
-    Runtime(std::io::Error),
+    Runtime(io::Error),
 }
 
 fn main() -> ExitCode {
@@ -129,33 +123,27 @@ fn refuse_options(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = error.to_string();
-    let first: Vec<&str> = text
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .map(str::trim)
-        .collect();
-    say(&format!(
-        "rudolph-app-server: {}; see --help",
-        first.join(" ")
-    ));
+    let first: Vec<&str> =
+        text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    say(&format!("rudolph-app-server: {}; see --help", first.join(" ")));
     ExitCode::from(2)
 }
 
 fn run(options: &Options) -> Result<(), RunError> {
     let config = options.config()?;
-    let listener = TcpListener::bind(options.listen).map_err(|source| RunError::Bind {
-        address: options.listen,
-        source,
-    })?;
+    let listener = TcpListener::bind(options.listen)
+        .map_err(|source| RunError::Bind { address: options.listen, source })?;
     // One thread: several servers share this machine with the gateway, and a server's capacity is its slots.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(RunError::Runtime)?;
     runtime.block_on(async {
+        // Before the address is printed: whoever reads it may send a signal at once.
+        let terminate = signal(SignalKind::terminate()).map_err(RunError::Runtime)?;
         let server = start(config, listener).await?;
         _ = writeln!(io::stdout(), "listening on {}", server.address()); // nobody may be listening
-        serve_until_told(server).await.map_err(RunError::Runtime)
+        serve_until_told(server, terminate).await.map_err(RunError::Runtime)
     })
 }
 
@@ -164,8 +152,7 @@ fn say(line: &str) {
 }
 
 /// SIGTERM drains; SIGINT, from the terminal, does the same.
-async fn serve_until_told(server: RunningServer) -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
+async fn serve_until_told(server: RunningServer, mut terminate: Signal) -> io::Result<()> {
     tokio::select! {
         _ = terminate.recv() => {}
         told = tokio::signal::ctrl_c() => told?,

@@ -60,40 +60,17 @@ impl Metrics {
     }
 
     fn register(&self) {
-        let mut registry = self
-            .registry
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut registry = self.registry.write().unwrap_or_else(PoisonError::into_inner);
         let counters = [
             ("reads", "GET requests taken", &self.reads),
             ("writes", "PUT requests taken", &self.writes),
             ("hits", "Reads answered from the cache", &self.hits),
             ("misses", "Reads that went to the database", &self.misses),
-            (
-                "refused",
-                "Requests answered 4xx, or 503 for a full queue",
-                &self.refused,
-            ),
-            (
-                "database_reads",
-                "Reads of the database",
-                &self.database_reads,
-            ),
-            (
-                "database_writes",
-                "Writes to the database",
-                &self.database_writes,
-            ),
-            (
-                "database_errors",
-                "Failures of the database",
-                &self.database_errors,
-            ),
-            (
-                "created",
-                "Absent keys that got their derived value",
-                &self.created,
-            ),
+            ("refused", "Requests answered 4xx, or 503 for a full queue", &self.refused),
+            ("database_reads", "Reads of the database", &self.database_reads),
+            ("database_writes", "Writes to the database", &self.database_writes),
+            ("database_errors", "Failures of the database", &self.database_errors),
+            ("created", "Absent keys that got their derived value", &self.created),
         ];
         for (name, help, counter) in counters {
             registry.register(name, help, counter.clone());
@@ -103,21 +80,9 @@ impl Metrics {
             "Requests that wait for a slot",
             self.queue_length.clone(),
         );
-        registry.register(
-            "cache_entries",
-            "Keys in the cache",
-            self.cache_entries.clone(),
-        );
-        registry.register(
-            "service_seconds",
-            "Time in a slot",
-            self.service_seconds.clone(),
-        );
-        registry.register(
-            "queue_seconds",
-            "Time in the queue",
-            self.queue_seconds.clone(),
-        );
+        registry.register("cache_entries", "Keys in the cache", self.cache_entries.clone());
+        registry.register("service_seconds", "Time in a slot", self.service_seconds.clone());
+        registry.register("queue_seconds", "Time in the queue", self.queue_seconds.clone());
     }
 
     pub(crate) fn observe_service(&self, time: Duration) {
@@ -134,10 +99,8 @@ impl Metrics {
         queue_length: usize,
         cache_entries: usize,
     ) -> Result<String, std::fmt::Error> {
-        self.queue_length
-            .set(i64::try_from(queue_length).unwrap_or(i64::MAX));
-        self.cache_entries
-            .set(i64::try_from(cache_entries).unwrap_or(i64::MAX));
+        self.queue_length.set(i64::try_from(queue_length).unwrap_or(i64::MAX));
+        self.cache_entries.set(i64::try_from(cache_entries).unwrap_or(i64::MAX));
         let mut text = String::new();
         let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
         encode(&mut text, &registry)?;

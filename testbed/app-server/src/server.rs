@@ -62,24 +62,14 @@ pub async fn start(
         phase: phase_seen.clone(),
     });
     let accepting = tokio::spawn(accept(listener, handler, phase_seen, config.drain_timeout));
-    Ok(RunningServer {
-        address,
-        engine,
-        phase,
-        drain_notice: config.drain_notice,
-        accepting,
-    })
+    Ok(RunningServer { address, engine, phase, drain_notice: config.drain_notice, accepting })
 }
 
 fn server_name(name: &str, address: SocketAddr) -> HeaderValue {
-    let named = HeaderValue::from_str(name)
-        .ok()
-        .filter(|_| !name.is_empty());
+    let named = HeaderValue::from_str(name).ok().filter(|_| !name.is_empty());
     let by_address = || HeaderValue::from_str(&address.to_string());
     // An address is always a valid header value.
-    named
-        .or_else(|| by_address().ok())
-        .unwrap_or_else(|| HeaderValue::from_static("server"))
+    named.or_else(|| by_address().ok()).unwrap_or_else(|| HeaderValue::from_static("server"))
 }
 
 impl RunningServer {

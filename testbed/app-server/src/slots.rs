@@ -48,10 +48,7 @@ impl Slots {
 
     fn with_sleep(count: usize, queue_limit: usize, sleep: fn() -> PreciseSleep) -> Arc<Self> {
         let free_since = Instant::now();
-        let slot = || Slot {
-            free_since,
-            sleep: sleep(),
-        };
+        let slot = || Slot { free_since, sleep: sleep() };
         Arc::new(Self {
             permits: Arc::new(Semaphore::new(count)),
             idle: Mutex::new((0..count).map(|_| slot()).collect()),
@@ -74,23 +71,14 @@ impl Slots {
             Err(_) => self.queue().await?,
         };
         let slot = self.lock_idle().pop().ok_or(EnterError::Closed)?;
-        let earliest = Instant::now()
-            .checked_sub(LONGEST_CREDIT)
-            .unwrap_or(arrived);
+        let earliest = Instant::now().checked_sub(LONGEST_CREDIT).unwrap_or(arrived);
         let start = slot.free_since.max(arrived).max(earliest);
-        Ok(Occupied {
-            slots: Arc::clone(self),
-            slot: Some(slot),
-            start,
-            _permit: permit,
-        })
+        Ok(Occupied { slots: Arc::clone(self), slot: Some(slot), start, _permit: permit })
     }
 
     async fn queue(&self) -> Result<OwnedSemaphorePermit, EnterError> {
         if self.waiting() >= self.queue_limit {
-            return Err(EnterError::QueueFull {
-                limit: self.queue_limit,
-            });
+            return Err(EnterError::QueueFull { limit: self.queue_limit });
         }
         let _place = QueuePlace::take(&self.waiting);
         // Tokio's semaphore is fair: permits are given in the order of asking.
@@ -221,10 +209,7 @@ mod tests {
             async move { slots.enter().await.map(drop) }
         });
         tokio::task::yield_now().await;
-        assert_eq!(
-            slots.enter().await.unwrap_err(),
-            EnterError::QueueFull { limit: 1 }
-        );
+        assert_eq!(slots.enter().await.unwrap_err(), EnterError::QueueFull { limit: 1 });
         queued.abort();
         assert!(queued.await.unwrap_err().is_cancelled());
         assert_eq!(slots.waiting(), 0);

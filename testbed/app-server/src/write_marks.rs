@@ -30,17 +30,12 @@ pub(crate) struct Mark {
 
 impl WriteMarks {
     pub(crate) fn new() -> Self {
-        Self {
-            stripes: std::array::from_fn(|_| Mutex::default()),
-        }
+        Self { stripes: std::array::from_fn(|_| Mutex::default()) }
     }
 
     pub(crate) fn begin_read(&self, key: &[u8]) -> Mark {
         let stripe = self.stripe(key);
-        Mark {
-            started: stripe.started,
-            alone: stripe.started == stripe.finished,
-        }
+        Mark { started: stripe.started, alone: stripe.started == stripe.finished }
     }
 
     /// True if no write was under way at any time since the mark.
@@ -53,10 +48,7 @@ impl WriteMarks {
         let mut stripe = self.stripe(key);
         let alone = stripe.started == stripe.finished;
         stripe.started += 1;
-        Mark {
-            started: stripe.started,
-            alone,
-        }
+        Mark { started: stripe.started, alone }
     }
 
     /// True if no other write overlapped this one.

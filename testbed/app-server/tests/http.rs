@@ -1,7 +1,5 @@
 //! A server in this process, over HTTP.
 
-#![allow(clippy::unwrap_used)] // helpers of tests are tests too
-
 mod support;
 
 use std::time::{Duration, Instant};
@@ -26,10 +24,7 @@ async fn a_miss_reads_the_database_and_the_next_read_hits() {
     assert_eq!(hit.body, miss.body);
     let metrics = server.engine().metrics();
     assert_eq!((metrics.hits.get(), metrics.misses.get()), (1, 1));
-    assert_eq!(
-        (metrics.database_reads.get(), metrics.created.get()),
-        (1, 1)
-    );
+    assert_eq!((metrics.database_reads.get(), metrics.created.get()), (1, 1));
 }
 
 #[tokio::test]
@@ -40,62 +35,35 @@ async fn servers_share_the_database_and_not_the_cache() {
     assert_eq!(put.status, 204, "{put:?}");
     let own = get(first.address(), "/kv/k").await;
     let other = get(second.address(), "/kv/k").await;
-    assert_eq!(
-        (own.text().as_str(), own.header("x-cache")),
-        ("written", Some("hit"))
-    );
-    assert_eq!(
-        (other.text().as_str(), other.header("x-cache")),
-        ("written", Some("miss"))
-    );
+    assert_eq!((own.text().as_str(), own.header("x-cache")), ("written", Some("hit")));
+    assert_eq!((other.text().as_str(), other.header("x-cache")), ("written", Some("miss")));
 }
 
 #[tokio::test]
 async fn an_evicted_write_is_still_there() {
     let folder = Folder::new();
-    let cache = CacheLimits {
-        entries: 1,
-        bytes: 1 << 20,
-    };
-    let server = server(ServerConfig {
-        cache,
-        ..config(&folder)
-    })
-    .await;
+    let cache = CacheLimits { entries: 1, bytes: 1 << 20 };
+    let server = server(ServerConfig { cache, ..config(&folder) }).await;
     for key in ["/kv/a", "/kv/b"] {
         ask(server.address(), "PUT", key, key.as_bytes()).await;
     }
     let evicted = get(server.address(), "/kv/a").await;
-    assert_eq!(
-        (evicted.text().as_str(), evicted.header("x-cache")),
-        ("/kv/a", Some("miss"))
-    );
+    assert_eq!((evicted.text().as_str(), evicted.header("x-cache")), ("/kv/a", Some("miss")));
 }
 
 #[tokio::test]
 async fn an_absent_key_is_404_where_none_are_made() {
     let folder = Folder::new();
     let absent_value_bytes = None;
-    let server = server(ServerConfig {
-        absent_value_bytes,
-        ..config(&folder)
-    })
-    .await;
+    let server = server(ServerConfig { absent_value_bytes, ..config(&folder) }).await;
     let absent = get(server.address(), "/kv/nobody").await;
-    assert_eq!(
-        (absent.status, absent.text().as_str()),
-        (404, "no such key\n")
-    );
+    assert_eq!((absent.status, absent.text().as_str()), (404, "no such key\n"));
 }
 
 #[tokio::test]
 async fn bad_input_gets_one_clear_line() {
     let folder = Folder::new();
-    let server = server(ServerConfig {
-        max_value_bytes: 200,
-        ..config(&folder)
-    })
-    .await;
+    let server = server(ServerConfig { max_value_bytes: 200, ..config(&folder) }).await;
     let (long_key, long_value) = (format!("/kv/{}", "x".repeat(1025)), vec![b'v'; 201]);
     for (method, path, body, status, says) in [
         ("GET", "/kv/", b"".as_slice(), 400, "the key is empty"),
@@ -109,10 +77,7 @@ async fn bad_input_gets_one_clear_line() {
         let answer = ask(server.address(), method, path, body).await;
         assert_eq!(answer.status, status, "{method} {path}: {answer:?}");
         let text = answer.text();
-        assert!(
-            text.contains(says) && text.lines().count() == 1,
-            "{method} {path}: {text}"
-        );
+        assert!(text.contains(says) && text.lines().count() == 1, "{method} {path}: {text}");
     }
     let refused = server.engine().metrics().refused.get();
     assert_eq!(refused, 7);
@@ -122,9 +87,7 @@ async fn bad_input_gets_one_clear_line() {
 async fn speaks_http2_without_tls() {
     let folder = Folder::new();
     let server = server(config(&folder)).await;
-    let stream = tokio::net::TcpStream::connect(server.address())
-        .await
-        .unwrap();
+    let stream = tokio::net::TcpStream::connect(server.address()).await.unwrap();
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
             .await
@@ -132,15 +95,10 @@ async fn speaks_http2_without_tls() {
     tokio::spawn(connection);
     for expected in ["miss", "hit"] {
         let uri = format!("http://{}/kv/k", server.address());
-        let request = hyper::Request::get(uri)
-            .body(Empty::<Bytes>::new())
-            .unwrap();
+        let request = hyper::Request::get(uri).body(Empty::<Bytes>::new()).unwrap();
         let answer = sender.send_request(request).await.unwrap();
         assert_eq!(answer.headers()["x-cache"], expected);
-        assert_eq!(
-            answer.into_body().collect().await.unwrap().to_bytes().len(),
-            128
-        );
+        assert_eq!(answer.into_body().collect().await.unwrap().to_bytes().len(), 128);
     }
 }
 
@@ -161,10 +119,7 @@ async fn slots_and_service_time_set_the_capacity() {
         assert_eq!(ask.await.unwrap(), 200);
     }
     let elapsed = start.elapsed();
-    assert!(
-        elapsed >= Duration::from_millis(200),
-        "ten rounds of 20 ms took {elapsed:?}"
-    );
+    assert!(elapsed >= Duration::from_millis(200), "ten rounds of 20 ms took {elapsed:?}");
     assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
 }
 
@@ -174,7 +129,7 @@ async fn a_full_queue_is_503() {
     let server = server(ServerConfig {
         slots: 1,
         queue_limit: 0,
-        service: ServiceTimes::from_ms(500.0, 500.0).unwrap(),
+        service: ServiceTimes::from_ms(1_500.0, 1_500.0).unwrap(),
         ..config(&folder)
     })
     .await;
@@ -185,11 +140,7 @@ async fn a_full_queue_is_503() {
     }
     let refused = get(address, "/kv/b").await;
     assert_eq!(refused.status, 503);
-    assert!(
-        refused.text().contains("the queue is full"),
-        "{}",
-        refused.text()
-    );
+    assert!(refused.text().contains("the queue is full"), "{}", refused.text());
     assert_eq!(held.await.unwrap(), 200);
 }
 
@@ -211,10 +162,7 @@ async fn metrics_are_text_that_prometheus_reads() {
         "rudolph_app_service_seconds_count 1",
         "# EOF",
     ] {
-        assert!(
-            text.lines().any(|have| have == line),
-            "{line} is not in\n{text}"
-        );
+        assert!(text.lines().any(|have| have == line), "{line} is not in\n{text}");
     }
 }
 
@@ -222,7 +170,8 @@ async fn metrics_are_text_that_prometheus_reads() {
 async fn draining_says_so_first_and_finishes_what_is_in_flight() {
     let folder = Folder::new();
     let server = server(ServerConfig {
-        service: ServiceTimes::from_ms(800.0, 800.0).unwrap(),
+        service: ServiceTimes::from_ms(2_000.0, 2_000.0).unwrap(),
+        drain_notice: Duration::from_millis(1_500),
         ..config(&folder)
     })
     .await;
@@ -236,16 +185,9 @@ async fn draining_says_so_first_and_finishes_what_is_in_flight() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     let health = get(address, "/healthz").await;
     assert_eq!((health.status, health.text().as_str()), (503, "draining\n"));
-    assert_eq!(
-        slow.await.unwrap().status,
-        200,
-        "in flight when the drain began"
-    );
+    assert_eq!(slow.await.unwrap().status, 200, "in flight when the drain began");
     drained.await.unwrap();
-    assert!(
-        try_ask(address, "GET", "/healthz", b"").is_none(),
-        "nobody listens any more"
-    );
+    assert!(try_ask(address, "GET", "/healthz", b"").is_none(), "nobody listens any more");
 }
 
 #[tokio::test]

@@ -77,8 +77,7 @@ impl AdminAddress {
         &self,
         pattern: &str,
     ) -> Result<BTreeMap<String, u64>, ClusterError> {
-        self.stats_page(&format!("/stats?format=json&filter={pattern}"))
-            .await
+        self.stats_page(&format!("/stats?format=json&filter={pattern}")).await
     }
 
     async fn stats_page(&self, path: &str) -> Result<BTreeMap<String, u64>, ClusterError> {
@@ -95,9 +94,7 @@ where
 {
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::get(path)
-        .header("host", "localhost")
-        .header("connection", "close");
+    let request = Request::get(path).header("host", "localhost").header("connection", "close");
     let request = request.body(Empty::<Bytes>::new())?;
     let exchange = async {
         let response = sender.send_request(request).await?;
@@ -119,10 +116,7 @@ fn parse_stats(body: &str) -> Option<BTreeMap<String, u64>> {
     let body: serde_json::Value = serde_json::from_str(body).ok()?;
     let entries = body.get("stats")?.as_array()?;
     let numbers = entries.iter().filter_map(|entry| {
-        Some((
-            entry.get("name")?.as_str()?.to_owned(),
-            entry.get("value")?.as_u64()?,
-        ))
+        Some((entry.get("name")?.as_str()?.to_owned(), entry.get("value")?.as_u64()?))
     });
     Some(numbers.collect())
 }
@@ -135,10 +129,7 @@ mod tests {
     fn keeps_numbers_only() {
         let body =
             r#"{"stats":[{"name":"a","value":3},{"name":"t","value":"x"},{"histograms":{}}]}"#;
-        assert_eq!(
-            parse_stats(body),
-            Some(BTreeMap::from([("a".to_owned(), 3)]))
-        );
+        assert_eq!(parse_stats(body), Some(BTreeMap::from([("a".to_owned(), 3)])));
         assert_eq!(parse_stats("{}"), None);
         assert_eq!(parse_stats("<html>"), None);
     }
@@ -149,9 +140,6 @@ mod tests {
             AdminAddress::Tcp(([127, 0, 0, 1], 9901).into()).to_string(),
             "http://127.0.0.1:9901"
         );
-        assert_eq!(
-            AdminAddress::Unix("/run/a.sock".into()).to_string(),
-            "unix:/run/a.sock"
-        );
+        assert_eq!(AdminAddress::Unix("/run/a.sock".into()).to_string(), "unix:/run/a.sock");
     }
 }

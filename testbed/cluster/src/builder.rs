@@ -28,6 +28,9 @@ pub struct Builder {
     module: Option<PathBuf>,
     debug_header: bool,
     admin_socket: bool,
+    filter_polls: Option<SocketAddr>,
+    failure_policy: Option<String>,
+    awaits_plan: bool,
     log_level: String,
     patience: Duration,
 }
@@ -44,6 +47,9 @@ impl Default for Builder {
             module: None,
             debug_header: false,
             admin_socket: false,
+            filter_polls: None,
+            failure_policy: None,
+            awaits_plan: true,
             log_level: "warning".to_owned(),
             patience: Duration::from_secs(30),
         }
@@ -119,6 +125,27 @@ impl Builder {
         self
     }
 
+    /// Where the filter looks for the admin interface, if not where it is.
+    #[must_use]
+    pub fn filter_polls(mut self, address: SocketAddr) -> Self {
+        self.filter_polls = Some(address);
+        self
+    }
+
+    /// What Envoy does when the module traps, such as `FAIL_OPEN`, if not what is shipped.
+    #[must_use]
+    pub fn failure_policy(mut self, policy: &str) -> Self {
+        self.failure_policy = Some(policy.to_owned());
+        self
+    }
+
+    /// Whether the cluster is ready only when the filter has a plan. Turn it off where there will be none.
+    #[must_use]
+    pub fn await_plan(mut self, on: bool) -> Self {
+        self.awaits_plan = on;
+        self
+    }
+
     /// Envoy's log level, such as `info` or `debug`.
     #[must_use]
     pub fn log_level(mut self, level: &str) -> Self {
@@ -142,26 +169,16 @@ impl Builder {
         let servers = self.start_servers(recipe.as_ref()).await?;
         let listener = ports::free_address()?;
         let admin = self.admin_address(&scratch)?;
-        let files = Watched {
-            servers: scratch.file("servers.json"),
-            filter: scratch.file("filter.json"),
-        };
+        let files =
+            Watched { servers: scratch.file("servers.json"), filter: scratch.file("filter.json") };
         let rendered = self.render(&root, listener, &admin, &files)?;
         write_files(&scratch, &files, &rendered, &servers)?;
         let arguments = self.envoy_arguments(&scratch);
         let envoy = Process::start("Envoy", &envoy, &arguments, &scratch.file("envoy.log"))?;
         let filter = rendered.filter;
-        let mut cluster = Cluster {
-            envoy,
-            servers,
-            recipe,
-            listener,
-            admin,
-            files,
-            filter,
-            scratch,
-        };
-        cluster.wait_until_ready(self.patience).await?;
+        let mut cluster =
+            Cluster { envoy, servers, recipe, listener, admin, files, filter, scratch };
+        cluster.wait_until_ready(self.patience, self.awaits_plan).await?;
         Ok(cluster)
     }
 
@@ -178,12 +195,8 @@ impl Builder {
     }
 
     async fn start_servers(&self, recipe: Option<&Recipe>) -> Result<Vec<Server>, ClusterError> {
-        let mut servers: Vec<Server> = self
-            .external
-            .iter()
-            .copied()
-            .map(Server::external)
-            .collect();
+        let mut servers: Vec<Server> =
+            self.external.iter().copied().map(Server::external).collect();
         if let Some(recipe) = recipe {
             for _ in 0..self.servers {
                 servers.push(Server::start(recipe)?);
@@ -209,12 +222,7 @@ impl Builder {
         admin: &AdminAddress,
         files: &Watched,
     ) -> Result<Rendered, ClusterError> {
-        let changes = |kind| Changes {
-            listener,
-            admin,
-            servers_file: &files.servers,
-            kind,
-        };
+        let changes = |kind| Changes { listener, admin, servers_file: &files.servers, kind };
         if let Some(baseline) = self.baseline {
             let shipped = root.join("envoy/standalone/maglev.yaml");
             return render::render(&shipped, &changes(Kind::Baseline(baseline)));
@@ -231,6 +239,8 @@ impl Builder {
             file: &files.filter,
             module: &module,
             fields: &fields,
+            polls: self.filter_polls,
+            failure_policy: self.failure_policy.as_deref(),
             echo_debug: self.debug_header.then_some(DEBUG_HEADER),
         };
         render::render(&root.join("envoy/standalone/rudolph.yaml"), &changes(kind))
@@ -240,19 +250,9 @@ impl Builder {
         let bootstrap = scratch.file("envoy.json").display().to_string();
         let workers = self.concurrency.to_string();
         // Without hot restart Envoy claims no shared memory, so that any number runs side by side and leaves nothing.
-        let arguments = [
-            "-c",
-            &bootstrap,
-            "--concurrency",
-            &workers,
-            "--disable-hot-restart",
-        ];
+        let arguments = ["-c", &bootstrap, "--concurrency", &workers, "--disable-hot-restart"];
         let logging = ["--log-level", &self.log_level];
-        arguments
-            .iter()
-            .chain(&logging)
-            .map(|argument| (*argument).to_owned())
-            .collect()
+        arguments.iter().chain(&logging).map(|argument| (*argument).to_owned()).collect()
     }
 }
 
@@ -263,10 +263,7 @@ fn write_files(
     servers: &[Server],
 ) -> Result<(), ClusterError> {
     watched::replace(&scratch.file("envoy.json"), &rendered.bootstrap)?;
-    let listed: Vec<_> = servers
-        .iter()
-        .map(|server| (server.address, server.weight))
-        .collect();
+    let listed: Vec<_> = servers.iter().map(|server| (server.address, server.weight)).collect();
     watched::replace(&files.servers, &render::servers_resource(&listed))?;
     if let Some(parts) = &rendered.filter {
         watched::replace(&files.filter, &parts.resource(&parts.config.to_string()))?;

@@ -3,25 +3,18 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
-use serde_json::Value;
-
 use crate::admin::AdminAddress;
 use crate::builder::Builder;
+use crate::changes::failed_reloads;
 use crate::error::ClusterError;
 use crate::process::Process;
-use crate::render::{self, FilterParts};
+use crate::procfs;
+use crate::render::FilterParts;
 use crate::scratch::Scratch;
 use crate::server::{Recipe, Server};
-use crate::{procfs, watched};
 
 const POLL: Duration = Duration::from_millis(20);
-/// Enough for a health check (1 s apart) to find a new server and for a reload.
-const CHANGE: Duration = Duration::from_secs(10);
-const DRAIN: Duration = Duration::from_secs(15);
-
-const RELOAD_STATS: &str = "extension_config_discovery.http_filter.rudolph.";
-const HEALTHY: &str = "cluster.app.membership_healthy";
+pub(crate) const HEALTHY: &str = "cluster.app.membership_healthy";
 
 /// The files that Envoy watches.
 #[derive(Debug)]
@@ -70,13 +63,8 @@ impl Cluster {
     /// The process ids of Envoy and of the servers that run.
     #[must_use]
     pub fn process_ids(&self) -> Vec<u32> {
-        let servers = self
-            .servers
-            .iter()
-            .filter_map(|server| server.process.as_ref());
-        std::iter::once(self.envoy.id())
-            .chain(servers.map(Process::id))
-            .collect()
+        let servers = self.servers.iter().filter_map(|server| server.process.as_ref());
+        std::iter::once(self.envoy.id()).chain(servers.map(Process::id)).collect()
     }
 
     /// The directory with the rendered configuration and the logs; gone when the cluster is.
@@ -160,6 +148,7 @@ impl Cluster {
     pub(crate) async fn wait_until_ready(
         &mut self,
         patience: Duration,
+        awaits_plan: bool,
     ) -> Result<(), ClusterError> {
         let started = Instant::now();
         let mut refused = false;
@@ -170,9 +159,7 @@ impl Cluster {
         })
         .await?;
         if refused {
-            return Err(ClusterError::Refused {
-                log: self.envoy.log_tail(),
-            });
+            return Err(ClusterError::Refused { log: self.envoy.log_tail() });
         }
         let healthy = self.listed().count() as u64;
         let left = patience.saturating_sub(started.elapsed());
@@ -180,176 +167,19 @@ impl Cluster {
             stats.get(HEALTHY) == Some(&healthy)
         })
         .await?;
-        if with_filter && healthy > 0 {
+        if with_filter && awaits_plan && healthy > 0 {
             let left = patience.saturating_sub(started.elapsed());
-            self.wait_for_stats("waiting for the first plan", left, has_plan)
-                .await?;
+            self.wait_for_stats("waiting for the first plan", left, has_plan).await?;
         }
         Ok(())
     }
 
-    fn listed(&self) -> impl Iterator<Item = &Server> {
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &Server> {
         self.servers.iter().filter(|server| server.listed)
     }
-
-    fn server(&mut self, index: usize) -> Result<&mut Server, ClusterError> {
-        let servers = self.servers.len();
-        self.servers
-            .get_mut(index)
-            .ok_or(ClusterError::NoSuchServer { index, servers })
-    }
-
-    fn running(&mut self, index: usize) -> Result<&mut Process, ClusterError> {
-        self.server(index)?
-            .process
-            .as_mut()
-            .ok_or(ClusterError::NotRunning { index })
-    }
-
-    /// SIGKILL, as a crash would do. Envoy is told nothing.
-    pub fn kill_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        self.running(index)?.kill();
-        self.server(index)?.process = None;
-        Ok(())
-    }
-
-    /// SIGSTOP: the server keeps its connections and answers nothing more.
-    pub fn stop_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        self.signal_server(index, Signal::STOP)
-    }
-
-    /// Lets a stopped server go on.
-    pub fn continue_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        self.signal_server(index, Signal::CONT)
-    }
-
-    fn signal_server(&mut self, index: usize, signal: Signal) -> Result<(), ClusterError> {
-        let process = self.running(index)?;
-        process
-            .signal(signal)
-            .map_err(|error| ClusterError::io("signal", process.log(), error))
-    }
-
-    /// SIGTERM: the server finishes what it has and ends.
-    pub async fn drain_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        self.running(index)?.terminate(DRAIN).await;
-        self.server(index)?.process = None;
-        Ok(())
-    }
-
-    /// Starts a server again on the port that it had, and waits until it answers; Envoy finds out by itself.
-    pub async fn restart_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        let recipe = self
-            .recipe
-            .clone()
-            .ok_or(ClusterError::NotRunning { index })?;
-        let server = self.server(index)?;
-        if let Some(process) = &mut server.process {
-            process.kill();
-        }
-        server.start_process(&recipe)?;
-        server.wait_until_healthy().await
-    }
-
-    /// Starts one more server, tells Envoy, and waits until Envoy finds it healthy. Returns its index.
-    pub async fn add_server(&mut self) -> Result<usize, ClusterError> {
-        let index = self.servers.len();
-        let recipe = self
-            .recipe
-            .clone()
-            .ok_or(ClusterError::NotRunning { index })?;
-        let mut server = Server::start(&recipe)?;
-        server.wait_until_healthy().await?;
-        self.servers.push(server);
-        self.publish_servers()?;
-        let total = self.listed().count() as u64;
-        self.wait_for_stats("taking in a server", CHANGE, |stats| {
-            stats.get("cluster.app.membership_total") == Some(&total)
-                && stats.get(HEALTHY) >= Some(&1)
-        })
-        .await?;
-        Ok(index)
-    }
-
-    /// Takes a server off Envoy's list; its process runs on.
-    pub async fn remove_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        self.server(index)?.listed = false;
-        self.publish_servers()?;
-        let total = self.listed().count() as u64;
-        self.wait_for_stats("removing a server", CHANGE, |stats| {
-            stats.get("cluster.app.membership_total") == Some(&total)
-        })
-        .await
-    }
-
-    /// Gives a server another weight in Envoy's list.
-    pub fn set_weight(&mut self, index: usize, weight: u32) -> Result<(), ClusterError> {
-        self.server(index)?.weight = weight;
-        self.publish_servers()
-    }
-
-    fn publish_servers(&self) -> Result<(), ClusterError> {
-        let listed: Vec<_> = self
-            .listed()
-            .map(|server| (server.address, server.weight))
-            .collect();
-        watched::replace(&self.files.servers, &render::servers_resource(&listed))
-    }
-
-    /// The configuration that the filter was last given and took.
-    #[must_use]
-    pub fn filter_config(&self) -> Option<&Value> {
-        self.filter.as_ref().map(|parts| &parts.config)
-    }
-
-    /// Gives the filter another configuration, as text, so that any text can be tried. Returns when Envoy has taken it,
-    /// or [`ClusterError::Refused`] when it keeps the previous one.
-    pub async fn reload_filter_config(&mut self, config: &str) -> Result<(), ClusterError> {
-        let parts = self.filter.as_ref().ok_or(ClusterError::NoFilter)?;
-        let resource = parts.resource(config);
-        let before = self.stats().await?;
-        watched::replace(&self.files.filter, &resource)?;
-        let (taken, failed) = (successful_reloads(&before), failed_reloads(&before));
-        let mut refused = false;
-        self.wait_for_stats("reloading the filter", CHANGE, |stats| {
-            refused = failed_reloads(stats) > failed;
-            refused || successful_reloads(stats) > taken
-        })
-        .await?;
-        if refused {
-            return Err(ClusterError::Refused {
-                log: self.envoy.log_tail(),
-            });
-        }
-        if let (Some(parts), Ok(config)) = (self.filter.as_mut(), serde_json::from_str(config)) {
-            parts.config = config;
-        }
-        Ok(())
-    }
-}
-
-fn successful_reloads(stats: &BTreeMap<String, u64>) -> u64 {
-    stats
-        .get(&format!("{RELOAD_STATS}update_success"))
-        .copied()
-        .unwrap_or(0)
-}
-
-fn failed_reloads(stats: &BTreeMap<String, u64>) -> u64 {
-    let stat = |name: &str| {
-        stats
-            .get(&format!("{RELOAD_STATS}{name}"))
-            .copied()
-            .unwrap_or(0)
-    };
-    stat("update_rejected") + stat("update_failure")
 }
 
 fn has_plan(stats: &BTreeMap<String, u64>) -> bool {
-    let filter = stats
-        .iter()
-        .filter(|(name, _)| name.starts_with("wasmcustom."));
-    filter
-        .filter(|(name, _)| name.ends_with(".plan_version"))
-        .any(|(_, version)| *version > 0)
+    let filter = stats.iter().filter(|(name, _)| name.starts_with("wasmcustom."));
+    filter.filter(|(name, _)| name.ends_with(".plan_version")).any(|(_, version)| *version > 0)
 }

@@ -18,6 +18,7 @@
 mod admin;
 mod baseline;
 mod builder;
+mod changes;
 mod cluster;
 mod error;
 mod locate;

@@ -10,11 +10,7 @@ const MARK: &str = "envoy/standalone/rudolph.yaml";
 /// configuration, or else the one it was built in.
 pub(crate) fn repository() -> Result<PathBuf, ClusterError> {
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let starts = [
-        std::env::current_dir().ok(),
-        std::env::current_exe().ok(),
-        Some(built_in),
-    ];
+    let starts = [std::env::current_dir().ok(), std::env::current_exe().ok(), Some(built_in)];
     let looked_at: Vec<PathBuf> = starts.into_iter().flatten().collect();
     let root = looked_at
         .iter()
@@ -29,26 +25,15 @@ pub(crate) fn repository() -> Result<PathBuf, ClusterError> {
 
 pub(crate) fn envoy(root: &Path) -> Result<PathBuf, ClusterError> {
     let candidates = from_variable("ENVOY_BIN").unwrap_or_else(|| {
-        [Some(root.join(".tools/bin/envoy")), on_path("envoy")]
-            .into_iter()
-            .flatten()
-            .collect()
+        [Some(root.join(".tools/bin/envoy")), on_path("envoy")].into_iter().flatten().collect()
     });
-    first_file(
-        candidates,
-        "envoy",
-        "`make setup` installs it, or set ENVOY_BIN",
-    )
+    first_file(candidates, "envoy", "`make setup` installs it, or set ENVOY_BIN")
 }
 
 pub(crate) fn module(root: &Path) -> Result<PathBuf, ClusterError> {
     let candidates =
         from_variable("RUDOLPH_WASM").unwrap_or_else(|| vec![root.join("target/rudolph.wasm")]);
-    first_file(
-        candidates,
-        "rudolph.wasm",
-        "`make build` makes it, or set RUDOLPH_WASM",
-    )
+    first_file(candidates, "rudolph.wasm", "`make build` makes it, or set RUDOLPH_WASM")
 }
 
 pub(crate) fn app_server(root: &Path) -> Result<PathBuf, ClusterError> {
@@ -58,11 +43,8 @@ pub(crate) fn app_server(root: &Path) -> Result<PathBuf, ClusterError> {
         // Beside this program; tests are one directory below programs, and a release build will do for a debug one.
         let near = exe.ancestors().skip(1).take(3);
         let near = near.flat_map(|place| [place.join(name), place.join("release").join(name)]);
-        near.chain([
-            root.join("target/release").join(name),
-            root.join("target/debug").join(name),
-        ])
-        .collect()
+        near.chain([root.join("target/release").join(name), root.join("target/debug").join(name)])
+            .collect()
     });
     first_file(
         candidates,
@@ -73,16 +55,12 @@ pub(crate) fn app_server(root: &Path) -> Result<PathBuf, ClusterError> {
 
 /// Whoever sets a variable means that file and no other.
 fn from_variable(name: &str) -> Option<Vec<PathBuf>> {
-    std::env::var_os(name)
-        .filter(|value| !value.is_empty())
-        .map(|value| vec![PathBuf::from(value)])
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| vec![PathBuf::from(value)])
 }
 
 pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|place| place.join(program))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|place| place.join(program)).find(|file| file.is_file())
 }
 
 fn first_file(
@@ -95,10 +73,6 @@ fn first_file(
         Some(file) => {
             std::path::absolute(file).map_err(|error| ClusterError::io("resolve", file, error))
         }
-        None => Err(ClusterError::NotFound {
-            what,
-            looked_at,
-            hint,
-        }),
+        None => Err(ClusterError::NotFound { what, looked_at, hint }),
     }
 }

@@ -24,10 +24,7 @@ pub(crate) fn free_address() -> Result<SocketAddr, ClusterError> {
             return Ok(address);
         }
     }
-    Err(ClusterError::NoFreePort {
-        first: FIRST,
-        last: LAST,
-    })
+    Err(ClusterError::NoFreePort { first: FIRST, last: LAST })
 }
 
 #[cfg(test)]

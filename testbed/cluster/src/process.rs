@@ -35,22 +35,12 @@ impl Process {
         let output = open().map_err(|error| ClusterError::io("open", log, error))?;
         let errors = open().map_err(|error| ClusterError::io("open", log, error))?;
         let mut command = bound_to_parent(program);
-        command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(errors);
+        command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(errors);
         // Ctrl-C in a terminal goes to the whole group: children end when their parent says so, in order.
         command.process_group(0);
-        let child = spawn_from_lasting_thread(command).map_err(|source| ClusterError::Spawn {
-            program: program.to_owned(),
-            source,
-        })?;
-        Ok(Self {
-            what: what.to_owned(),
-            child,
-            log: log.to_owned(),
-        })
+        let child = spawn_from_lasting_thread(command)
+            .map_err(|source| ClusterError::Spawn { program: program.to_owned(), source })?;
+        Ok(Self { what: what.to_owned(), child, log: log.to_owned() })
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -78,20 +68,12 @@ impl Process {
     }
 
     fn ended(&self, status: ExitStatus) -> ClusterError {
-        ClusterError::Ended {
-            what: self.what.clone(),
-            status,
-            log: self.log_tail(),
-        }
+        ClusterError::Ended { what: self.what.clone(), status, log: self.log_tail() }
     }
 
     pub(crate) fn not_ready(&self, missing: &str, waited: Duration) -> ClusterError {
         let what = format!("{} ({missing})", self.what);
-        ClusterError::NotReady {
-            what,
-            waited,
-            log: self.log_tail(),
-        }
+        ClusterError::NotReady { what, waited, log: self.log_tail() }
     }
 
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
@@ -157,13 +139,11 @@ fn spawner() -> io::Result<mpsc::Sender<Order>> {
         return Ok(orders.clone());
     }
     let (orders, ordered) = mpsc::channel::<Order>();
-    thread::Builder::new()
-        .name("spawner".to_owned())
-        .spawn(move || {
-            for (mut command, answer) in ordered {
-                let _ = answer.send(command.spawn());
-            }
-        })?;
+    thread::Builder::new().name("spawner".to_owned()).spawn(move || {
+        for (mut command, answer) in ordered {
+            let _ = answer.send(command.spawn());
+        }
+    })?;
     *slot = Some(orders.clone());
     Ok(orders)
 }

@@ -13,10 +13,8 @@ pub(crate) fn cpu_time(pid: u32) -> Result<Duration, ClusterError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
     let text =
         std::fs::read_to_string(&path).map_err(|error| ClusterError::io("read", &path, error))?;
-    parse_cpu_time(&text).ok_or(ClusterError::Config {
-        path,
-        reason: "not the stat line of a process".to_owned(),
-    })
+    parse_cpu_time(&text)
+        .ok_or(ClusterError::Config { path, reason: "not the stat line of a process".to_owned() })
 }
 
 /// Fields 14 and 15 of the line. Field 2, the name in parentheses, may hold spaces and parentheses itself.
@@ -25,9 +23,7 @@ fn parse_cpu_time(line: &str) -> Option<Duration> {
     let mut fields = after_name.split_whitespace().skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
     let kernel: u64 = fields.next()?.parse().ok()?;
-    Some(Duration::from_millis(
-        (user + kernel) * 1000 / TICKS_PER_SECOND,
-    ))
+    Some(Duration::from_millis((user + kernel) * 1000 / TICKS_PER_SECOND))
 }
 
 /// Resident memory of the process in bytes.
@@ -35,16 +31,11 @@ pub(crate) fn resident_bytes(pid: u32) -> Result<u64, ClusterError> {
     let path = PathBuf::from(format!("/proc/{pid}/status"));
     let text =
         std::fs::read_to_string(&path).map_err(|error| ClusterError::io("read", &path, error))?;
-    parse_resident(&text).ok_or(ClusterError::Config {
-        path,
-        reason: "no line VmRSS".to_owned(),
-    })
+    parse_resident(&text).ok_or(ClusterError::Config { path, reason: "no line VmRSS".to_owned() })
 }
 
 fn parse_resident(status: &str) -> Option<u64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
 }
@@ -63,10 +54,7 @@ mod tests {
 
     #[test]
     fn reads_resident_memory() {
-        assert_eq!(
-            parse_resident("Name:\tx\nVmRSS:\t  2048 kB\n"),
-            Some(2_097_152)
-        );
+        assert_eq!(parse_resident("Name:\tx\nVmRSS:\t  2048 kB\n"), Some(2_097_152));
         assert_eq!(parse_resident("Name:\tx\n"), None);
     }
 }

@@ -33,6 +33,9 @@ pub(crate) enum Kind<'a> {
         file: &'a Path,
         module: &'a Path,
         fields: &'a Map<String, Value>,
+        /// Where the filter looks for the admin interface, if not where it is.
+        polls: Option<SocketAddr>,
+        failure_policy: Option<&'a str>,
         echo_debug: Option<&'a str>,
     },
     Baseline(Baseline),
@@ -90,10 +93,8 @@ fn watched(file: &Path) -> Value {
 pub(crate) fn render(shipped: &Path, changes: &Changes<'_>) -> Result<Rendered, ClusterError> {
     let text = std::fs::read_to_string(shipped)
         .map_err(|error| ClusterError::io("read", shipped, error))?;
-    render_text(&text, changes).map_err(|reason| ClusterError::Config {
-        path: PathBuf::from(shipped),
-        reason,
-    })
+    render_text(&text, changes)
+        .map_err(|reason| ClusterError::Config { path: PathBuf::from(shipped), reason })
 }
 
 fn render_text(text: &str, changes: &Changes<'_>) -> Result<Rendered, String> {
@@ -109,19 +110,19 @@ fn render_text(text: &str, changes: &Changes<'_>) -> Result<Rendered, String> {
     bootstrap["node"] = json!({ "id": "rudolph-testbed", "cluster": "rudolph-testbed" });
     watch_servers(cluster(&mut bootstrap, SERVERS)?, changes.servers_file);
     let filter = match &changes.kind {
-        Kind::Filter {
-            file,
-            module,
-            fields,
-            echo_debug,
-        } => {
+        Kind::Filter { file, module, fields, polls, failure_policy, echo_debug } => {
             let endpoint = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address";
-            *at(cluster(&mut bootstrap, ADMIN_CLUSTER)?, endpoint)? = admin;
+            *at(cluster(&mut bootstrap, ADMIN_CLUSTER)?, endpoint)? =
+                polls.map_or(admin, socket_address);
             if let Some(header) = echo_debug {
                 at(&mut bootstrap, &format!("{MANAGER}/route_config"))?["response_headers_to_add"] =
                     json!([{ "header": { "key": header, "value": format!("%REQ({header})%") } }]);
             }
-            Some(watch_filter(&mut bootstrap, file, module, fields)?)
+            let mut parts = watch_filter(&mut bootstrap, file, module, fields)?;
+            if let Some(policy) = failure_policy {
+                parts.wasm["config"]["failure_policy"] = (*policy).into();
+            }
+            Some(parts)
         }
         Kind::Baseline(baseline) => {
             cluster(&mut bootstrap, SERVERS)?["load_balancing_policy"] = baseline.policy();
@@ -132,17 +133,12 @@ fn render_text(text: &str, changes: &Changes<'_>) -> Result<Rendered, String> {
 }
 
 fn at<'v>(value: &'v mut Value, pointer: &str) -> Result<&'v mut Value, String> {
-    value
-        .pointer_mut(pointer)
-        .ok_or_else(|| format!("nothing at {pointer}"))
+    value.pointer_mut(pointer).ok_or_else(|| format!("nothing at {pointer}"))
 }
 
 fn cluster<'v>(bootstrap: &'v mut Value, name: &str) -> Result<&'v mut Value, String> {
     let clusters = at(bootstrap, "/static_resources/clusters")?.as_array_mut();
-    let found = clusters
-        .into_iter()
-        .flatten()
-        .find(|cluster| cluster["name"] == name);
+    let found = clusters.into_iter().flatten().find(|cluster| cluster["name"] == name);
     found.ok_or_else(|| format!("no cluster {name}"))
 }
 
@@ -150,10 +146,7 @@ fn watch_servers(cluster: &mut Value, file: &Path) {
     if let Some(cluster) = cluster.as_object_mut() {
         cluster.remove("load_assignment");
         cluster.insert("type".to_owned(), "EDS".into());
-        cluster.insert(
-            "eds_cluster_config".to_owned(),
-            json!({ "eds_config": watched(file) }),
-        );
+        cluster.insert("eds_cluster_config".to_owned(), json!({ "eds_config": watched(file) }));
         // A server taken off the list goes at once, not when its health check fails.
         cluster.insert("ignore_health_on_host_removal".to_owned(), true.into());
     }
@@ -167,10 +160,7 @@ fn watch_filter(
     fields: &Map<String, Value>,
 ) -> Result<FilterParts, String> {
     let filters = at(bootstrap, &format!("{MANAGER}/http_filters"))?.as_array_mut();
-    let entry = filters
-        .into_iter()
-        .flatten()
-        .find(|filter| filter["name"] == FILTER);
+    let entry = filters.into_iter().flatten().find(|filter| filter["name"] == FILTER);
     let entry = entry.ok_or_else(|| format!("no HTTP filter {FILTER}"))?;
     let mut wasm = at(entry, "/typed_config")?.take();
     *entry = json!({
@@ -178,19 +168,11 @@ fn watch_filter(
         "config_discovery": { "config_source": watched(file), "type_urls": [FILTER_TYPE] },
     });
     *at(&mut wasm, "/config/vm_config/code/local/filename")? = json!(module);
-    let text = at(&mut wasm, "/config/configuration/value")?
-        .as_str()
-        .unwrap_or_default();
+    let text = at(&mut wasm, "/config/configuration/value")?.as_str().unwrap_or_default();
     let mut config: Value = serde_json::from_str(text)
         .map_err(|error| format!("configuration of the filter: {error}"))?;
-    let own = config
-        .as_object_mut()
-        .ok_or("configuration of the filter: not a JSON object")?;
-    own.extend(
-        fields
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone())),
-    );
+    let own = config.as_object_mut().ok_or("configuration of the filter: not a JSON object")?;
+    own.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
     Ok(FilterParts { wasm, config })
 }
 

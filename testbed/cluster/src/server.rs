@@ -30,13 +30,7 @@ pub struct ServerSettings {
 impl Default for ServerSettings {
     fn default() -> Self {
         let (hit, miss) = (Duration::from_millis(1), Duration::from_millis(5));
-        Self {
-            slots: 4,
-            hit,
-            miss,
-            cache_entries: 20_000,
-            extra: Vec::new(),
-        }
+        Self { slots: 4, hit, miss, cache_entries: 20_000, extra: Vec::new() }
     }
 }
 
@@ -51,9 +45,7 @@ impl ServerSettings {
             ("--miss-ms", milliseconds(self.miss)),
             ("--cache-entries", self.cache_entries.to_string()),
         ];
-        let flags = flags
-            .into_iter()
-            .flat_map(|(flag, value)| [flag.to_owned(), value]);
+        let flags = flags.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]);
         flags.chain(self.extra.iter().cloned()).collect()
     }
 }
@@ -78,12 +70,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn external(address: SocketAddr) -> Self {
-        Self {
-            address,
-            weight: 1,
-            listed: true,
-            process: None,
-        }
+        Self { address, weight: 1, listed: true, process: None }
     }
 
     /// Starts a server on a free port, without waiting for it.
@@ -96,9 +83,7 @@ impl Server {
     /// Starts the process again, on the address that it had.
     pub(crate) fn start_process(&mut self, recipe: &Recipe) -> Result<(), ClusterError> {
         let what = format!("server {}", self.address);
-        let log = recipe
-            .logs
-            .join(format!("server-{}.log", self.address.port()));
+        let log = recipe.logs.join(format!("server-{}.log", self.address.port()));
         let arguments = recipe.settings.arguments(self.address, &recipe.database);
         self.process = Some(Process::start(&what, &recipe.program, &arguments, &log)?);
         Ok(())
@@ -128,10 +113,8 @@ mod tests {
 
     #[test]
     fn times_go_out_in_milliseconds_and_extras_last() {
-        let mut settings = ServerSettings {
-            hit: Duration::from_micros(1500),
-            ..ServerSettings::default()
-        };
+        let mut settings =
+            ServerSettings { hit: Duration::from_micros(1500), ..ServerSettings::default() };
         settings.extra = vec!["--more".to_owned()];
         let arguments = settings.arguments(([127, 0, 0, 1], 7).into(), Path::new("/d"));
         let text = arguments.join(" ");

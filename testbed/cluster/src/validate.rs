@@ -15,16 +15,11 @@ pub fn validate(config: impl AsRef<Path>) -> Result<(), ClusterError> {
         .args(["--mode", "validate", "--log-level", "warning", "-c"])
         .arg(config)
         .current_dir(root);
-    let output = command.output().map_err(|source| ClusterError::Spawn {
-        program: envoy,
-        source,
-    })?;
+    let output =
+        command.output().map_err(|source| ClusterError::Spawn { program: envoy, source })?;
     if output.status.success() {
         return Ok(());
     }
     let log = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(ClusterError::Invalid {
-        path: config.to_owned(),
-        log,
-    })
+    Err(ClusterError::Invalid { path: config.to_owned(), log })
 }

@@ -17,33 +17,19 @@ async fn serves_a_key_from_one_server_and_leaves_nothing_behind() {
         .start()
         .await;
     let cluster = cluster.unwrap();
-    let (head, first) = support::get(cluster.envoy_address(), "cart-17")
-        .await
-        .unwrap();
+    let (head, first) = support::get(cluster.envoy_address(), "cart-17").await.unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-    assert!(
-        servers.iter().any(|server| server.to_string() == first),
-        "{first}"
-    );
+    assert!(servers.iter().any(|server| server.to_string() == first), "{first}");
     for _ in 0..20 {
-        assert_eq!(
-            support::get(cluster.envoy_address(), "cart-17")
-                .await
-                .unwrap()
-                .1,
-            first
-        );
+        assert_eq!(support::get(cluster.envoy_address(), "cart-17").await.unwrap().1, first);
     }
     let stats = cluster.stats().await.unwrap();
     assert_eq!(stats["cluster.app.membership_healthy"], 5);
     assert_eq!(stats["http.gateway.downstream_rq_2xx"], 21);
     assert!(cluster.envoy_cpu_seconds().unwrap() > 0.0);
     assert!(cluster.envoy_resident_bytes().unwrap() > 1 << 20);
-    let (gateway, directory, pid) = (
-        cluster.envoy_address(),
-        cluster.directory().to_owned(),
-        cluster.envoy_pid(),
-    );
+    let (gateway, directory, pid) =
+        (cluster.envoy_address(), cluster.directory().to_owned(), cluster.envoy_pid());
     assert!(directory.join("envoy.json").exists());
     drop(cluster);
     assert!(!directory.exists());
@@ -64,18 +50,12 @@ async fn several_run_side_by_side_with_any_native_policy() {
     ];
     let mut clusters = Vec::new();
     for baseline in baselines {
-        let builder = Cluster::builder()
-            .external_servers(servers.clone())
-            .baseline(baseline);
+        let builder = Cluster::builder().external_servers(servers.clone()).baseline(baseline);
         clusters.push(builder.admin_socket(true).start().await.unwrap());
     }
     for cluster in &clusters {
         assert!(
-            support::get(cluster.envoy_address(), "k")
-                .await
-                .unwrap()
-                .0
-                .starts_with("HTTP/1.1 200")
+            support::get(cluster.envoy_address(), "k").await.unwrap().0.starts_with("HTTP/1.1 200")
         );
         assert!(cluster.admin_page("/ready").await.unwrap().contains("LIVE"));
     }
@@ -85,9 +65,8 @@ async fn several_run_side_by_side_with_any_native_policy() {
 async fn servers_leave_envoys_list_and_weights_change_while_it_runs() {
     let stubs = StubServers::start(3).await.unwrap();
     let servers = stubs.addresses().to_vec();
-    let builder = Cluster::builder()
-        .external_servers(servers.clone())
-        .baseline(Baseline::RoundRobin);
+    let builder =
+        Cluster::builder().external_servers(servers.clone()).baseline(Baseline::RoundRobin);
     let mut cluster = builder.start().await.unwrap();
     cluster.remove_server(0).await.unwrap();
     for _ in 0..10 {
@@ -100,11 +79,7 @@ async fn servers_leave_envoys_list_and_weights_change_while_it_runs() {
     let weighted =
         |stats: &std::collections::BTreeMap<_, _>| stats["cluster.app.max_host_weight"] == 3;
     cluster
-        .wait_for_stats(
-            "the new weight",
-            std::time::Duration::from_secs(5),
-            weighted,
-        )
+        .wait_for_stats("the new weight", std::time::Duration::from_secs(5), weighted)
         .await
         .unwrap();
 }
@@ -113,43 +88,22 @@ async fn servers_leave_envoys_list_and_weights_change_while_it_runs() {
 async fn misuse_is_an_error_that_says_so() {
     let stubs = StubServers::start(2).await.unwrap();
     let servers = stubs.addresses().to_vec();
-    let builder = Cluster::builder()
-        .external_servers(servers)
-        .baseline(Baseline::Maglev);
+    let builder = Cluster::builder().external_servers(servers).baseline(Baseline::Maglev);
     let mut cluster = builder.start().await.unwrap();
-    assert!(matches!(
-        cluster.kill_server(0),
-        Err(ClusterError::NotRunning { index: 0 })
-    ));
+    assert!(matches!(cluster.kill_server(0), Err(ClusterError::NotRunning { index: 0 })));
     let beyond = cluster.kill_server(2).unwrap_err().to_string();
     assert_eq!(beyond, "no server 2: allowed are 0 to 1");
-    assert!(matches!(
-        cluster.reload_filter_config("{}").await,
-        Err(ClusterError::NoFilter)
-    ));
-    let missing = cluster
-        .admin_page("/nothing-here")
-        .await
-        .unwrap_err()
-        .to_string();
-    assert!(
-        missing.ends_with("/nothing-here: answered 404 Not Found"),
-        "{missing}"
-    );
+    assert!(matches!(cluster.reload_filter_config("{}").await, Err(ClusterError::NoFilter)));
+    let missing = cluster.admin_page("/nothing-here").await.unwrap_err().to_string();
+    assert!(missing.ends_with("/nothing-here: answered 404 Not Found"), "{missing}");
 }
 
 #[tokio::test]
 async fn an_envoy_that_does_not_start_shows_its_own_words() {
     let stubs = StubServers::start(1).await.unwrap();
     let servers = stubs.addresses().to_vec();
-    let builder = Cluster::builder()
-        .external_servers(servers)
-        .baseline(Baseline::Maglev);
-    let error = builder
-        .log_level("no-such-level")
-        .start()
-        .await
-        .unwrap_err();
+    let builder = Cluster::builder().external_servers(servers).baseline(Baseline::Maglev);
+    let error = builder.log_level("no-such-level").start().await.unwrap_err();
     assert!(matches!(error, ClusterError::Ended { .. }), "{error}");
     assert!(error.to_string().contains("no-such-level"), "{error}");
 }

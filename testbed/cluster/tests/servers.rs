@@ -10,11 +10,7 @@ use rudolph_cluster::{Baseline, Cluster, ClusterError};
 const SOON: Duration = Duration::from_secs(10);
 
 async fn five() -> Result<Cluster, ClusterError> {
-    Cluster::builder()
-        .servers(5)
-        .baseline(Baseline::Maglev)
-        .start()
-        .await
+    Cluster::builder().servers(5).baseline(Baseline::Maglev).start().await
 }
 
 async fn wait_for_healthy(cluster: &mut Cluster, servers: u64) -> Result<(), ClusterError> {
@@ -44,11 +40,7 @@ async fn a_killed_server_costs_no_request_and_returns_on_its_port() {
     let address = cluster.server_addresses()[2];
     cluster.kill_server(2).unwrap();
     assert!(std::net::TcpStream::connect(address).is_err());
-    assert_eq!(
-        first_failure(&cluster).await,
-        None,
-        "a retry should reach another server"
-    );
+    assert_eq!(first_failure(&cluster).await, None, "a retry should reach another server");
     wait_for_healthy(&mut cluster, 4).await.unwrap();
     cluster.restart_server(2).await.unwrap();
     assert_eq!(cluster.server_addresses()[2], address);
@@ -84,9 +76,6 @@ async fn nothing_outlives_a_cluster() {
     assert_eq!(processes.len(), 6);
     drop(cluster);
     for id in processes {
-        assert!(
-            !std::path::Path::new(&format!("/proc/{id}")).exists(),
-            "{id} still runs"
-        );
+        assert!(!std::path::Path::new(&format!("/proc/{id}")).exists(), "{id} still runs");
     }
 }

@@ -31,10 +31,7 @@ pub(crate) fn intro(
             settings.miss.as_millis(),
             settings.cache_entries,
         ),
-        format!(
-            "  Envoy    http://{}, {workers} workers, {filter}",
-            cluster.envoy_address()
-        ),
+        format!("  Envoy    http://{}, {workers} workers, {filter}", cluster.envoy_address()),
         format!("  admin    {}", cluster.admin_address()),
         format!("  config   {}", cluster.config_file().display()),
         format!(
@@ -54,9 +51,5 @@ pub(crate) fn heading(style: Style, options: &Options) -> String {
         0 => "Ctrl-C ends it".to_owned(),
         seconds => format!("{seconds} s"),
     };
-    format!(
-        "{} {}",
-        style.bold("Rudolph demo"),
-        style.faint(&format!("({end})"))
-    )
+    format!("{} {}", style.bold("Rudolph demo"), style.faint(&format!("({end})")))
 }

@@ -41,10 +41,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = error.to_string();
-    let lines = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.is_empty());
+    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
     eprintln!("{}; see --help", lines.collect::<Vec<_>>().join(" "));
     ExitCode::from(2)
 }

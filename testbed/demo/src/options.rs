@@ -86,16 +86,10 @@ mod tests {
 
     #[test]
     fn a_bad_value_is_named_with_what_is_allowed() {
-        let error = Options::try_parse_from(["demo", "--strategy", "fast"])
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("'fast'") && error.contains("rotation"),
-            "{error}"
-        );
-        let error = Options::try_parse_from(["demo", "--servers", "0"])
-            .unwrap_err()
-            .to_string();
+        let error =
+            Options::try_parse_from(["demo", "--strategy", "fast"]).unwrap_err().to_string();
+        assert!(error.contains("'fast'") && error.contains("rotation"), "{error}");
+        let error = Options::try_parse_from(["demo", "--servers", "0"]).unwrap_err().to_string();
         assert!(error.contains("1..=64"), "{error}");
     }
 }

@@ -62,9 +62,7 @@ impl Ending {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Ending, DemoError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(demo(options))
 }
 
@@ -139,30 +137,14 @@ async fn start(options: &Options, settings: &ServerSettings) -> Result<Cluster, 
 
 fn workload(options: &Options) -> WorkloadSpec {
     let reshuffle_s = (options.reshuffle_seconds != 0.0).then_some(options.reshuffle_seconds);
-    let keys = KeySpec::Zipf {
-        count: options.keys,
-        alpha: options.alpha,
-        ramp: None,
-        reshuffle_s,
-    };
-    WorkloadSpec {
-        seed: options.seed,
-        keys,
-        ..WorkloadSpec::default()
-    }
+    let keys = KeySpec::Zipf { count: options.keys, alpha: options.alpha, ramp: None, reshuffle_s };
+    WorkloadSpec { seed: options.seed, keys, ..WorkloadSpec::default() }
 }
 
 fn load_config(options: &Options, workload: WorkloadSpec, cluster: &Cluster) -> LoadConfig {
-    let total = if options.seconds == 0 {
-        LONGEST - WARM_UP
-    } else {
-        Duration::from_secs(options.seconds)
-    };
-    let warm_up = if total > 2 * WARM_UP {
-        WARM_UP
-    } else {
-        Duration::ZERO
-    };
+    let total =
+        if options.seconds == 0 { LONGEST - WARM_UP } else { Duration::from_secs(options.seconds) };
+    let warm_up = if total > 2 * WARM_UP { WARM_UP } else { Duration::ZERO };
     LoadConfig {
         workload,
         connections: usize::from(options.clients),
@@ -176,9 +158,7 @@ async fn second(options: &Options, cluster: &Cluster, snapshot: &Snapshot, error
     let filter = match options.strategy.baseline() {
         Some(_) => None,
         // A page that fails once is no reason to end: the line shows dashes.
-        None => Some(filter_state(
-            &cluster.filter_stats().await.unwrap_or_default(),
-        )),
+        None => Some(filter_state(&cluster.filter_stats().await.unwrap_or_default())),
     };
     let answered = snapshot.requests > 0;
     Second {

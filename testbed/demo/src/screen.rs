@@ -13,11 +13,7 @@ pub(crate) struct Screen<W> {
 impl Screen<io::Stdout> {
     pub(crate) fn of_terminal() -> Self {
         let out = io::stdout();
-        Self {
-            redraw: out.is_terminal(),
-            out,
-            drawn: 0,
-        }
+        Self { redraw: out.is_terminal(), out, drawn: 0 }
     }
 }
 
@@ -52,11 +48,7 @@ mod tests {
     use super::*;
 
     fn drawn(redraw: bool, blocks: &[&[&str]]) -> String {
-        let mut screen = Screen {
-            out: Vec::new(),
-            redraw,
-            drawn: 0,
-        };
+        let mut screen = Screen { out: Vec::new(), redraw, drawn: 0 };
         for block in blocks {
             let lines: Vec<String> = block.iter().map(|line| (*line).to_owned()).collect();
             screen.draw(&lines).unwrap();
@@ -72,18 +64,11 @@ mod tests {
 
     #[test]
     fn what_is_said_is_not_drawn_over() {
-        let mut screen = Screen {
-            out: Vec::new(),
-            redraw: true,
-            drawn: 0,
-        };
+        let mut screen = Screen { out: Vec::new(), redraw: true, drawn: 0 };
         screen.draw(&["a".to_owned()]).unwrap();
         screen.say(&["b".to_owned()]).unwrap();
         screen.draw(&["c".to_owned()]).unwrap();
-        assert_eq!(
-            String::from_utf8(screen.out).unwrap(),
-            "a\x1b[K\n\x1b[Jb\nc\x1b[K\n\x1b[J"
-        );
+        assert_eq!(String::from_utf8(screen.out).unwrap(), "a\x1b[K\n\x1b[Jb\nc\x1b[K\n\x1b[J");
     }
 
     #[test]

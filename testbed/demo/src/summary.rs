@@ -2,21 +2,15 @@ use rudolph_load_generator::{BottleneckReason, Report};
 
 /// The last lines of a run, and why its figures are in doubt, if they are.
 pub(crate) fn summary(report: &Report, doubt: &[BottleneckReason]) -> Vec<String> {
-    let causes: Vec<String> = report
-        .errors
-        .iter()
-        .map(|(cause, count)| format!("{cause} {count}"))
-        .collect();
+    let causes: Vec<String> =
+        report.errors.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
     let causes = match causes.as_slice() {
         [] => String::new(),
         causes => format!(" ({})", causes.join(", ")),
     };
     let mut lines = vec![
         String::new(),
-        format!(
-            "{} requests, {} errors{causes}",
-            report.requests, report.error_count
-        ),
+        format!("{} requests, {} errors{causes}", report.requests, report.error_count),
         format!(
             "{:.0} requests/s, p50 {:.1} ms, p99 {:.1} ms, hit rate {:.1} %, peak over mean {:.2}",
             report.rps,

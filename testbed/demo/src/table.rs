@@ -20,12 +20,7 @@ pub(crate) fn render(second: &Second, style: Style) -> Vec<String> {
         .max("server".len());
     let mut lines = vec![title(second, style), header(width, style)];
     let mean = mean_rate(&second.servers);
-    lines.extend(
-        second
-            .servers
-            .iter()
-            .map(|server| row(server, mean, width, style)),
-    );
+    lines.extend(second.servers.iter().map(|server| row(server, mean, width, style)));
     lines.push(totals(second, mean, width));
     lines.push(state(second, style));
     lines
@@ -33,11 +28,7 @@ pub(crate) fn render(second: &Second, style: Style) -> Vec<String> {
 
 fn title(second: &Second, style: Style) -> String {
     let name = style.bold(&format!("Rudolph, strategy {}", second.strategy));
-    format!(
-        "{name}  {} s  {} clients",
-        second.elapsed.as_secs(),
-        second.clients
-    )
+    format!("{name}  {} s  {} clients", second.elapsed.as_secs(), second.clients)
 }
 
 fn header(width: usize, style: Style) -> String {
@@ -53,26 +44,16 @@ fn row(server: &ServerSecond, mean: f64, width: usize, style: Style) -> String {
     let bar = bar(share, style);
     let bar = if share > HOT { style.warn(&bar) } else { bar };
     let (hit, p99) = (tenths(server.hit_percent), tenths(server.p99_ms));
-    format!(
-        "{:<width$} {:>8.0}  {bar} {share:>5.2}  {hit:>6} {p99:>8}",
-        server.name, server.rate
-    )
+    format!("{:<width$} {:>8.0}  {bar} {share:>5.2}  {hit:>6} {p99:>8}", server.name, server.rate)
 }
 
 fn totals(second: &Second, mean: f64, width: usize) -> String {
     let rate: f64 = second.servers.iter().map(|server| server.rate).sum();
-    let peak = second
-        .servers
-        .iter()
-        .map(|server| server.rate)
-        .fold(0.0, f64::max);
+    let peak = second.servers.iter().map(|server| server.rate).fold(0.0, f64::max);
     let peak = if mean > 0.0 { peak / mean } else { 0.0 };
     let (hit, p99) = (tenths(second.hit_percent), tenths(second.p99_ms));
     let label = "peak";
-    format!(
-        "{:<width$} {rate:>8.0}  {label:>BAR_CELLS$} {peak:>5.2}  {hit:>6} {p99:>8}",
-        "all"
-    )
+    format!("{:<width$} {rate:>8.0}  {label:>BAR_CELLS$} {peak:>5.2}  {hit:>6} {p99:>8}", "all")
 }
 
 fn state(second: &Second, style: Style) -> String {
@@ -87,9 +68,8 @@ fn filter_parts(filter: Option<&FilterState>) -> Vec<String> {
     };
     let number =
         |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
-    let moved = filter
-        .moved_percent
-        .map_or_else(|| "-".to_owned(), |moved| format!("{moved:.2} %"));
+    let moved =
+        filter.moved_percent.map_or_else(|| "-".to_owned(), |moved| format!("{moved:.2} %"));
     vec![
         format!("plan {}", number(filter.plan_version)),
         format!("rotation {}", number(filter.rotation)),

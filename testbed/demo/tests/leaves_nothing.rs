@@ -21,32 +21,15 @@ struct Demo {
 fn start(seconds: &str) -> std::io::Result<Demo> {
     let scratch = TempDir::new()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_rudolph-demo"));
-    command.args([
-        "--strategy",
-        "maglev",
-        "--clients",
-        "4",
-        "--seconds",
-        seconds,
-    ]);
-    command
-        .env("TMPDIR", scratch.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    Ok(Demo {
-        process: command.spawn()?,
-        scratch,
-    })
+    command.args(["--strategy", "maglev", "--clients", "4", "--seconds", seconds]);
+    command.env("TMPDIR", scratch.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(Demo { process: command.spawn()?, scratch })
 }
 
 fn eventually(what: &str, mut reached: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !reached() {
-        assert!(
-            Instant::now() < deadline,
-            "{what}: not in {} s",
-            PATIENCE.as_secs()
-        );
+        assert!(Instant::now() < deadline, "{what}: not in {} s", PATIENCE.as_secs());
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -60,12 +43,7 @@ fn children_of(parent: u32) -> Vec<u32> {
 
 fn parent_of(id: u32) -> Option<u32> {
     let line = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    line.rsplit_once(')')?
-        .1
-        .split_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
+    line.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 impl Demo {
@@ -89,9 +67,7 @@ impl Demo {
 
 fn wait_until_gone(children: &[u32]) {
     eventually("the end of every child", || {
-        children
-            .iter()
-            .all(|id| !Path::new(&format!("/proc/{id}")).exists())
+        children.iter().all(|id| !Path::new(&format!("/proc/{id}")).exists())
     });
 }
 
@@ -122,9 +98,7 @@ fn at_ctrl_c() {
 #[test]
 fn at_ctrl_c_while_it_starts() {
     let mut demo = start("0").unwrap();
-    eventually("the first child", || {
-        !children_of(demo.process.id()).is_empty()
-    });
+    eventually("the first child", || !children_of(demo.process.id()).is_empty());
     let children = children_of(demo.process.id());
     demo.signal(Signal::INT).unwrap();
     demo.process.wait().unwrap();

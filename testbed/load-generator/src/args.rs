@@ -76,19 +76,13 @@ enum ArrivalKind {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ArgsError {
     #[error("--target {target:?} is no address: {source}; allowed: HOST:PORT")]
-    Target {
-        target: String,
-        source: std::io::Error,
-    },
+    Target { target: String, source: std::io::Error },
     #[error("--target {target:?} has no address")]
     NoAddress { target: String },
     #[error("--{option} is {value}; allowed: 0 to 86400 s")]
     Time { option: &'static str, value: f64 },
     #[error("--workload {path:?} cannot be read: {source}")]
-    WorkloadUnreadable {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    WorkloadUnreadable { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Workload(#[from] SpecError),
 }
@@ -99,11 +93,7 @@ const OPEN_CONNECTIONS: usize = 256;
 impl Args {
     /// What was asked for; bounds are checked when the run starts.
     pub(crate) fn config(&self) -> Result<LoadConfig, ArgsError> {
-        let default_connections = if self.rate.is_some() {
-            OPEN_CONNECTIONS
-        } else {
-            CLIENTS
-        };
+        let default_connections = if self.rate.is_some() { OPEN_CONNECTIONS } else { CLIENTS };
         Ok(LoadConfig {
             target: resolve(&self.target)?,
             host: self.host.clone(),
@@ -152,21 +142,14 @@ impl Args {
 }
 
 fn resolve(target: &str) -> Result<SocketAddr, ArgsError> {
-    let failed = |source| ArgsError::Target {
-        target: target.to_owned(),
-        source,
-    };
+    let failed = |source| ArgsError::Target { target: target.to_owned(), source };
     let first = target.to_socket_addrs().map_err(failed)?.next();
-    first.ok_or_else(|| ArgsError::NoAddress {
-        target: target.to_owned(),
-    })
+    first.ok_or_else(|| ArgsError::NoAddress { target: target.to_owned() })
 }
 
 fn read_workload(path: &Path) -> Result<WorkloadSpec, ArgsError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ArgsError::WorkloadUnreadable {
-        path: path.into(),
-        source,
-    })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ArgsError::WorkloadUnreadable { path: path.into(), source })?;
     Ok(WorkloadSpec::from_json(&text)?)
 }
 

@@ -39,14 +39,8 @@ impl GeneratorHealth {
     #[must_use]
     pub fn reasons(&self, max_lag: Duration) -> Vec<BottleneckReason> {
         let allowed_ms = max_lag.as_secs_f64() * 1e3;
-        let cpu = BottleneckReason::Cpu {
-            percent: self.cpu_percent,
-            allowed: MOST_CPU_PERCENT,
-        };
-        let lag = BottleneckReason::Lag {
-            p99_ms: self.lag_p99_ms,
-            allowed_ms,
-        };
+        let cpu = BottleneckReason::Cpu { percent: self.cpu_percent, allowed: MOST_CPU_PERCENT };
+        let lag = BottleneckReason::Lag { p99_ms: self.lag_p99_ms, allowed_ms };
         let cpu = (self.cpu_percent > MOST_CPU_PERCENT).then_some(cpu);
         let lag = (self.lag_p99_ms > allowed_ms).then_some(lag);
         cpu.into_iter().chain(lag).collect()
@@ -81,8 +75,7 @@ impl SelfWatch {
     }
 
     pub(crate) fn late_by(&mut self, lag: Duration) {
-        self.lag
-            .record_ns(u64::try_from(lag.as_nanos()).unwrap_or(u64::MAX));
+        self.lag.record_ns(u64::try_from(lag.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// Call on the generator's thread when the window ends.
@@ -113,10 +106,7 @@ struct ThreadTimes {
 impl ThreadTimes {
     fn now() -> Self {
         let used = clock_gettime(ClockId::ThreadCPUTime);
-        Self {
-            used: Duration::try_from(used).unwrap_or_default(),
-            waited: waited_for_cpu(),
-        }
+        Self { used: Duration::try_from(used).unwrap_or_default(), waited: waited_for_cpu() }
     }
 }
 
@@ -134,22 +124,12 @@ mod tests {
     #[test]
     fn says_why_it_is_void() {
         let max_lag = Duration::from_millis(5);
-        let fine = GeneratorHealth {
-            cpu_percent: 60.0,
-            lag_p99_ms: 4.9,
-            ..GeneratorHealth::default()
-        };
+        let fine =
+            GeneratorHealth { cpu_percent: 60.0, lag_p99_ms: 4.9, ..GeneratorHealth::default() };
         assert_eq!(fine.reasons(max_lag), []);
-        let bad = GeneratorHealth {
-            cpu_percent: 97.2,
-            lag_p99_ms: 7.5,
-            ..GeneratorHealth::default()
-        };
-        let reasons: Vec<String> = bad
-            .reasons(max_lag)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let bad =
+            GeneratorHealth { cpu_percent: 97.2, lag_p99_ms: 7.5, ..GeneratorHealth::default() };
+        let reasons: Vec<String> = bad.reasons(max_lag).iter().map(ToString::to_string).collect();
         assert_eq!(
             reasons,
             [

@@ -1,7 +1,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use rudolph_workload::{SpecError, WorkloadSpec};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// One run. [`LoadRun::start`](crate::LoadRun::start) validates it.
 #[derive(Clone, Debug, Serialize)]
@@ -14,13 +14,17 @@ pub struct LoadConfig {
     /// Clients of a closed loop; the most connections of an open one.
     pub connections: usize,
     /// Load that is sent and not counted, before the rest.
+    #[serde(rename = "warm_up_s", serialize_with = "as_seconds")]
     pub warm_up: Duration,
     /// What is counted.
+    #[serde(rename = "duration_s", serialize_with = "as_seconds")]
     pub duration: Duration,
     /// Ends the run earlier, after so many requests, warm-up included.
     pub max_requests: Option<u64>,
+    #[serde(rename = "request_timeout_s", serialize_with = "as_seconds")]
     pub request_timeout: Duration,
     /// The run is void if the generator itself was later than this in one of a hundred cases.
+    #[serde(rename = "max_lag_s", serialize_with = "as_seconds")]
     pub max_lag: Duration,
     /// Seed of the arrival times; the keys have their own in `workload`.
     pub arrival_seed: u64,
@@ -41,11 +45,7 @@ pub enum Arrivals {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("--{option} is {value}; allowed: {allowed}")]
-    OutOfBounds {
-        option: &'static str,
-        value: String,
-        allowed: &'static str,
-    },
+    OutOfBounds { option: &'static str, value: String, allowed: &'static str },
     #[error(transparent)]
     Workload(#[from] SpecError),
 }
@@ -81,37 +81,21 @@ impl LoadConfig {
         let warm_up = self.warm_up <= a_day;
         check("warm-up", seconds(self.warm_up), warm_up, "0 to 86400 s")?;
         let duration = !self.duration.is_zero() && self.duration <= a_day;
-        check(
-            "seconds",
-            seconds(self.duration),
-            duration,
-            "above 0, to 86400 s",
-        )?;
+        check("seconds", seconds(self.duration), duration, "above 0, to 86400 s")?;
         let timeout =
             self.request_timeout >= Duration::from_millis(1) && self.request_timeout <= a_day;
-        check(
-            "timeout-ms",
-            self.request_timeout.as_millis(),
-            timeout,
-            "1 to 86400000",
-        )?;
-        check(
-            "max-lag-ms",
-            self.max_lag.as_secs_f64() * 1e3,
-            !self.max_lag.is_zero(),
-            "above 0",
-        )?;
+        check("timeout-ms", self.request_timeout.as_millis(), timeout, "1 to 86400000")?;
+        check("max-lag-ms", self.max_lag.as_secs_f64() * 1e3, !self.max_lag.is_zero(), "above 0")?;
         let max_requests = self.max_requests.unwrap_or(1);
         check("requests", max_requests, max_requests > 0, "at least 1")?;
         let visible = |byte: u8| (b'!'..=b'~').contains(&byte);
         let host = self.host.bytes().all(visible);
-        check(
-            "host",
-            format!("{:?}", self.host),
-            host,
-            "visible ASCII without spaces",
-        )
+        check("host", format!("{:?}", self.host), host, "visible ASCII without spaces")
     }
+}
+
+fn as_seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(seconds(*duration))
 }
 
 fn seconds(duration: Duration) -> f64 {
@@ -127,9 +111,5 @@ fn check(
     if is_allowed {
         return Ok(());
     }
-    Err(ConfigError::OutOfBounds {
-        option,
-        value: value.to_string(),
-        allowed,
-    })
+    Err(ConfigError::OutOfBounds { option, value: value.to_string(), allowed })
 }

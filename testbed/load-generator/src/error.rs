@@ -22,10 +22,7 @@ pub enum LoadError {
     Backlog { limit: usize },
     /// The figures say more about the generator than about the target. They are here for whoever must see them.
     #[error("no report: the generator was the bottleneck: {}", join(.reasons))]
-    Bottleneck {
-        reasons: Vec<BottleneckReason>,
-        report: Box<Report>,
-    },
+    Bottleneck { reasons: Vec<BottleneckReason>, report: Box<Report> },
 }
 
 fn join(reasons: &[BottleneckReason]) -> String {

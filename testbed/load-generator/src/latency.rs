@@ -30,8 +30,7 @@ impl Latencies {
     }
 
     pub(crate) fn record_ns(&mut self, nanoseconds: u64) {
-        self.histogram
-            .saturating_record((nanoseconds / 1_000).max(1));
+        self.histogram.saturating_record((nanoseconds / 1_000).max(1));
     }
 
     pub(crate) fn clear(&mut self) {
@@ -60,9 +59,7 @@ impl Latencies {
     /// Every bucket that holds something: its value in microseconds and its count.
     pub(crate) fn buckets(&self) -> Vec<(u64, u64)> {
         let recorded = self.histogram.iter_recorded();
-        recorded
-            .map(|step| (step.value_iterated_to(), step.count_at_value()))
-            .collect()
+        recorded.map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
     }
 }
 

@@ -59,29 +59,21 @@ fn refuse_options(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = error.to_string();
-    let lines: Vec<&str> = text
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .map(str::trim)
-        .collect();
+    let lines: Vec<&str> =
+        text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
     say(&format!("rudolph-load: {}; see --help", lines.join(" ")));
     ExitCode::from(2)
 }
 
 fn run(args: &Args) -> Result<(), RunError> {
     let config = args.config()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = match runtime.block_on(watch(config)) {
         Err(LoadError::Bottleneck { report, .. }) if args.report_anyway => *report,
         other => other?,
     };
     if report.requests == 0 {
-        let errors = report
-            .errors
-            .iter()
-            .map(|(cause, count)| format!("{cause} {count}"));
+        let errors = report.errors.iter().map(|(cause, count)| format!("{cause} {count}"));
         let errors = errors.collect::<Vec<_>>().join(", ");
         return Err(RunError::NothingAnswered { errors });
     }
@@ -120,10 +112,9 @@ fn publish(report: &Report, json: Option<&Path>) -> Result<(), RunError> {
     }
     _ = writeln!(io::stdout(), "{report}"); // nobody may be listening
     match json {
-        Some(path) => write_json(report, path).map_err(|source| RunError::Json {
-            path: path.into(),
-            source,
-        }),
+        Some(path) => {
+            write_json(report, path).map_err(|source| RunError::Json { path: path.into(), source })
+        }
         None => Ok(()),
     }
 }

@@ -35,61 +35,57 @@ struct Due {
 
 impl<S: Sending + 'static> OpenLoop<S> {
     pub(crate) fn new(shared: Rc<Shared>, connections: usize, sender: impl Fn() -> S) -> Self {
-        let pool = Pool {
-            idle: (0..connections).map(|_| sender()).collect(),
-            backlog: VecDeque::new(),
-        };
-        Self {
-            shared,
-            pool: Rc::new(RefCell::new(pool)),
-            over: Rc::default(),
-        }
+        let pool =
+            Pool { idle: (0..connections).map(|_| sender()).collect(), backlog: VecDeque::new() };
+        Self { shared, pool: Rc::new(RefCell::new(pool)), over: Rc::default() }
     }
 
     /// REQUIRES: a `LocalSet`. After the last arrival, requests under way get `grace` to finish.
     pub(crate) async fn run(
         self,
-        mut pacer: Pacer,
+        pacer: Pacer,
         sleep: PreciseSleep,
         grace: Duration,
     ) -> Result<(), LoadError> {
         let mut tasks = JoinSet::new();
+        self.send_all(pacer, &sleep, &mut tasks).await?;
+        self.finish(tasks, grace).await;
+        Ok(())
+    }
+
+    async fn send_all(
+        &self,
+        mut pacer: Pacer,
+        sleep: &PreciseSleep,
+        tasks: &mut JoinSet<()>,
+    ) -> Result<(), LoadError> {
         let mut due_in_a_row = 0;
-        let next_ns = loop {
+        loop {
             let intended_ns = pacer.next_start_ns();
             if self.shared.rule.phase(intended_ns, self.shared.started()) == Phase::Done {
-                break intended_ns;
+                // By time: the last second is a whole one. By count: there is nothing to wait for.
+                let end_ns = intended_ns.min(self.shared.rule.end_ns());
+                sleep.until(self.shared.instant(end_ns)).await;
+                return Ok(());
             }
             let intended = self.shared.instant(intended_ns);
             if intended > Instant::now() {
                 sleep.until(intended).await;
                 due_in_a_row = 0;
-            } else {
-                due_in_a_row += 1;
             }
-            if due_in_a_row >= DUE_IN_A_ROW {
+            due_in_a_row += 1;
+            if due_in_a_row > DUE_IN_A_ROW {
                 tokio::task::yield_now().await;
                 due_in_a_row = 0;
             }
-            self.dispatch(intended_ns, &mut tasks)?;
+            self.dispatch(intended_ns, tasks)?;
             while tasks.try_join_next().is_some() {}
-        };
-        if next_ns >= self.shared.rule.end_ns() {
-            // The last second is a whole one.
-            sleep
-                .until(self.shared.instant(self.shared.rule.end_ns()))
-                .await;
         }
-        self.finish(tasks, grace).await;
-        Ok(())
     }
 
     fn dispatch(&self, intended_ns: u64, tasks: &mut JoinSet<()>) -> Result<(), LoadError> {
         let request = self.shared.begin_request(intended_ns);
-        let due = Due {
-            intended_ns,
-            request,
-        };
+        let due = Due { intended_ns, request };
         let mut pool = self.pool.borrow_mut();
         let mut watch = self.shared.self_watch.borrow_mut();
         if let Some(sender) = pool.idle.pop_front() {
@@ -105,9 +101,7 @@ impl<S: Sending + 'static> OpenLoop<S> {
         watch.waited_for_connection += 1;
         watch.backlog_peak = watch.backlog_peak.max(pool.backlog.len() as u64);
         if pool.backlog.len() > LONGEST_BACKLOG {
-            return Err(LoadError::Backlog {
-                limit: LONGEST_BACKLOG,
-            });
+            return Err(LoadError::Backlog { limit: LONGEST_BACKLOG });
         }
         Ok(())
     }
@@ -170,18 +164,10 @@ mod tests {
             let done = Instant::now() + Duration::from_millis(1);
             let stall = self.start + Duration::from_millis(1_000);
             let is_stalled = done >= stall && done < stall + Duration::from_millis(500);
-            let end = if is_stalled {
-                stall + Duration::from_millis(500)
-            } else {
-                done
-            };
+            let end = if is_stalled { stall + Duration::from_millis(500) } else { done };
             tokio::time::sleep_until(end).await;
             let (server, cache) = (None, None);
-            Ok(Reply {
-                status: 200,
-                server,
-                cache,
-            })
+            Ok(Reply { status: 200, server, cache })
         }
     }
 
@@ -197,9 +183,7 @@ mod tests {
 
     async fn open(connections: usize, grace: Duration) -> Totals {
         let shared = shared();
-        let sender = Stalling {
-            start: Instant::now(),
-        };
+        let sender = Stalling { start: Instant::now() };
         let pacer = Pacer::new(Arrivals::Constant { rate: 100.0 }, 1).unwrap();
         let open = OpenLoop::new(Rc::clone(&shared), connections, || sender.clone());
         let run = open.run(pacer, PreciseSleep::coarse(), grace);
@@ -225,16 +209,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_closed_loop_sees_the_stall_once() {
         let shared = shared();
-        let sender = Stalling {
-            start: Instant::now(),
-        };
+        let sender = Stalling { start: Instant::now() };
         let run = closed_loop::run(Rc::clone(&shared), 1, || sender.clone());
         LocalSet::new().run_until(run).await;
         let latency = totals(shared).latency;
-        assert!(
-            latency.p99_ms < 3.0 && latency.max_ms > 490.0,
-            "{latency:?}"
-        );
+        assert!(latency.p99_ms < 3.0 && latency.max_ms > 490.0, "{latency:?}");
     }
 
     /// Never answers.

@@ -19,21 +19,14 @@ impl Pacer {
             Arrivals::Constant { rate } => (rate, None),
             Arrivals::Poisson { rate } => (rate, Some(SplitMix64::for_purpose(seed, 4))),
         };
-        Some(Self {
-            gap_ns: 1e9 / rate,
-            next_ns: 0.0,
-            random,
-        })
+        Some(Self { gap_ns: 1e9 / rate, next_ns: 0.0, random })
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // never negative, a run is days at most
     pub fn next_start_ns(&mut self) -> u64 {
         let start = self.next_ns;
         // 1 - u is in (0, 1], so the logarithm is finite.
-        let gaps = self
-            .random
-            .as_mut()
-            .map_or(1.0, |random| -(1.0 - random.next_unit()).ln());
+        let gaps = self.random.as_mut().map_or(1.0, |random| -(1.0 - random.next_unit()).ln());
         self.next_ns += gaps * self.gap_ns;
         start as u64
     }
@@ -59,17 +52,12 @@ mod tests {
         const SEED: u64 = 5;
         let arrivals = Arrivals::Poisson { rate: 1_000.0 };
         let starts = starts(arrivals, SEED, 100_001);
-        let gaps: Vec<f64> = starts
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]) as f64 / 1e6)
-            .collect();
+        let gaps: Vec<f64> =
+            starts.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 1.0).abs() < 0.02, "seed {SEED}: mean {mean} ms");
-        assert!(
-            (variance - 1.0).abs() < 0.05,
-            "seed {SEED}: variance {variance}"
-        );
+        assert!((variance - 1.0).abs() < 0.05, "seed {SEED}: variance {variance}");
         assert_eq!(starts, self::starts(arrivals, SEED, 100_001));
     }
 

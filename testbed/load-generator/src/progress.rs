@@ -10,9 +10,7 @@ pub fn progress_line(config: &LoadConfig, second: &Snapshot) -> String {
     let passed = Duration::from_secs(second.second + 1);
     let whole = config.warm_up + config.duration;
     let part = (passed.as_secs_f64() / whole.as_secs_f64()).clamp(0.0, 1.0);
-    let filled = (0..BAR)
-        .filter(|&cell| (cell as f64 + 0.5) / BAR as f64 <= part)
-        .count();
+    let filled = (0..BAR).filter(|&cell| (cell as f64 + 0.5) / BAR as f64 <= part).count();
     let phase = match second.phase {
         Phase::WarmUp => "warm-up",
         Phase::Measure | Phase::Done => "measure",

@@ -80,10 +80,7 @@ pub(crate) struct Recorder {
 
 impl Row {
     fn new(digits: u8) -> Result<Self, hdrhistogram::CreationError> {
-        Ok(Self {
-            counts: Counts::default(),
-            latencies: Latencies::new(digits)?,
-        })
+        Ok(Self { counts: Counts::default(), latencies: Latencies::new(digits)? })
     }
 
     fn add(&mut self, latency_ns: u64, cache: Option<CacheMark>, is_error: bool) {
@@ -186,15 +183,8 @@ impl Recorder {
         if let Some(&index) = self.by_name.get(name) {
             return self.servers.get_mut(index);
         }
-        let name = if self.servers.len() < MOST_SERVERS {
-            name
-        } else {
-            UNNAMED.as_bytes()
-        };
-        let index = *self
-            .by_name
-            .entry(name.into())
-            .or_insert(self.servers.len());
+        let name = if self.servers.len() < MOST_SERVERS { name } else { UNNAMED.as_bytes() };
+        let index = *self.by_name.entry(name.into()).or_insert(self.servers.len());
         if index == self.servers.len() {
             self.servers.push(Server {
                 name: String::from_utf8_lossy(name).into_owned(),
@@ -213,11 +203,7 @@ impl Recorder {
         let named_requests: u64 = named.clone().map(|server| server.requests).sum();
         let mean = ratio(named_requests, named.count() as u64);
         for server in &mut servers {
-            server.share_over_mean = if mean > 0.0 {
-                server.requests as f64 / mean
-            } else {
-                0.0
-            };
+            server.share_over_mean = if mean > 0.0 { server.requests as f64 / mean } else { 0.0 };
         }
         Totals {
             requests: self.total.counts.requests,
@@ -288,9 +274,5 @@ fn count(errors: &mut BTreeMap<String, u64>, cause: &str) {
 
 #[allow(clippy::cast_precision_loss)] // counts of requests
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
-    }
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -86,27 +86,15 @@ impl Report {
 
 #[allow(clippy::cast_precision_loss)] // counts of requests
 fn per_second(count: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 {
-        count as f64 / seconds
-    } else {
-        0.0
-    }
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
 #[allow(clippy::cast_precision_loss)] // counts of seconds
 fn mean_peak(timeline: &[Snapshot]) -> f64 {
-    let measured = timeline
-        .iter()
-        .filter(|second| second.phase == Phase::Measure);
-    let peaks: Vec<f64> = measured
-        .map(Snapshot::peak_over_mean)
-        .filter(|&peak| peak > 0.0)
-        .collect();
-    if peaks.is_empty() {
-        0.0
-    } else {
-        peaks.iter().sum::<f64>() / peaks.len() as f64
-    }
+    let measured = timeline.iter().filter(|second| second.phase == Phase::Measure);
+    let peaks: Vec<f64> =
+        measured.map(Snapshot::peak_over_mean).filter(|&peak| peak > 0.0).collect();
+    if peaks.is_empty() { 0.0 } else { peaks.iter().sum::<f64>() / peaks.len() as f64 }
 }
 
 /// A few lines for people.
@@ -154,11 +142,7 @@ impl std::fmt::Display for Report {
             own.cpu_percent, own.lag_p99_ms
         )?;
         if own.waited_for_connection > 0 {
-            write!(
-                out,
-                ", {} requests waited for a connection",
-                own.waited_for_connection
-            )?;
+            write!(out, ", {} requests waited for a connection", own.waited_for_connection)?;
         }
         Ok(())
     }

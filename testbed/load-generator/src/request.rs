@@ -29,10 +29,7 @@ impl PreparedRequest {
         path.extend_from_slice(PREFIX);
         encode_key(scratch, &mut path);
         let write = || Bytes::from(derived_value(scratch, step.value_bytes));
-        Self {
-            path: path.into(),
-            value: (step.operation == Operation::Write).then(write),
-        }
+        Self { path: path.into(), value: (step.operation == Operation::Write).then(write) }
     }
 
     /// `None` cannot happen for an encoded path; there is no panic here to rely on it.
@@ -57,10 +54,7 @@ pub fn encode_key(key: &[u8], out: &mut Vec<u8>) {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(byte);
         } else {
-            let digits = [
-                DIGITS[usize::from(byte >> 4)],
-                DIGITS[usize::from(byte & 15)],
-            ];
+            let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
             out.push(b'%');
             out.extend_from_slice(&digits);
         }

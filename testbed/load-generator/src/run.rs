@@ -45,11 +45,7 @@ impl LoadRun {
         thread::Builder::new().name("load".into()).spawn(move || {
             _ = answer.send(run(config, stream, &host, seconds, stopped)); // nobody may wait for it
         })?;
-        Ok(Self {
-            report,
-            snapshots,
-            stopper: Stopper(Arc::new(stop)),
-        })
+        Ok(Self { report, snapshots, stopper: Stopper(Arc::new(stop)) })
     }
 
     /// The last whole second, again each second; `None` before the first. The channel closes when the run ends.
@@ -65,21 +61,13 @@ impl LoadRun {
 
     /// Waits for the end. A run in which the generator was the bottleneck is an error that carries its report.
     pub async fn finish(self) -> Result<Report, LoadError> {
-        let Self {
-            report,
-            stopper: _keep,
-            ..
-        } = self;
+        let Self { report, stopper: _keep, .. } = self;
         report.await.map_err(|_| LoadError::Lost)?
     }
 
     /// The same outside of async code.
     pub fn finish_blocking(self) -> Result<Report, LoadError> {
-        let Self {
-            report,
-            stopper: _keep,
-            ..
-        } = self;
+        let Self { report, stopper: _keep, .. } = self;
         report.blocking_recv().map_err(|_| LoadError::Lost)?
     }
 }
@@ -103,9 +91,7 @@ fn run(
     seconds: SnapshotSender,
     stopped: watch::Receiver<bool>,
 ) -> Result<Report, LoadError> {
-    let runtime = runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let drive = async {
         let rule = StopRule::new(config.warm_up, config.duration, config.max_requests);
         let shared = Rc::new(Shared::new(rule, stream, seconds)?);
@@ -158,8 +144,5 @@ fn judge(report: Report) -> Result<Report, LoadError> {
     if report.void.is_empty() {
         return Ok(report);
     }
-    Err(LoadError::Bottleneck {
-        reasons: report.void.clone(),
-        report: Box::new(report),
-    })
+    Err(LoadError::Bottleneck { reasons: report.void.clone(), report: Box::new(report) })
 }

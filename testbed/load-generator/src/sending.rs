@@ -39,12 +39,7 @@ const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
 impl HttpSender {
     #[must_use]
     pub fn new(target: SocketAddr, host: HeaderValue, timeout: Duration) -> Self {
-        Self {
-            target,
-            host,
-            timeout,
-            connection: None,
-        }
+        Self { target, host, timeout, connection: None }
     }
 
     async fn exchange(&mut self, request: &PreparedRequest) -> Outcome {
@@ -93,12 +88,14 @@ impl Failed {
     }
 }
 
+type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
+
 /// hyper's connection, driven from the task that waits for the answer: no second task, no wake between the two.
 #[derive(Debug)]
 struct Connection {
     sender: http1::SendRequest<Full<Bytes>>,
-    driver: Pin<Box<http1::Connection<TokioIo<TcpStream>, Full<Bytes>>>>,
-    ended: bool,
+    /// `None` once the connection has ended. Dropping it is what hands a request back that was never sent.
+    driver: Option<Pin<Box<Driver>>>,
 }
 
 impl Connection {
@@ -108,23 +105,15 @@ impl Connection {
         _ = stream.set_nodelay(true); // only slower without
         let handshake = http1::handshake(TokioIo::new(stream)).await;
         let (sender, driver) = handshake.map_err(|_| Failed::Error(SendError::Connect))?;
-        Ok(Self {
-            sender,
-            driver: Box::pin(driver),
-            ended: false,
-        })
+        Ok(Self { sender, driver: Some(Box::pin(driver)) })
     }
 
     fn is_reusable(&self) -> bool {
-        !self.ended && !self.sender.is_closed()
+        self.driver.is_some() && !self.sender.is_closed()
     }
 
     async fn exchange(&mut self, http: Request<Full<Bytes>>) -> Result<Reply, Failed> {
-        let Self {
-            sender,
-            driver,
-            ended,
-        } = self;
+        let Self { sender, driver } = self;
         let mut work = pin!(async {
             let answer = sender.try_send_request(http).await;
             match answer {
@@ -139,8 +128,10 @@ impl Connection {
             if let Poll::Ready(done) = work.as_mut().poll(context) {
                 return Poll::Ready(done);
             }
-            if !*ended && driver.as_mut().poll(context).is_ready() {
-                *ended = true;
+            let ended =
+                driver.as_mut().is_some_and(|driver| driver.as_mut().poll(context).is_ready());
+            if ended {
+                *driver = None;
             }
             work.as_mut().poll(context)
         })
@@ -153,17 +144,10 @@ async fn read(response: Response<Incoming>) -> Result<Reply, Failed> {
     while let Some(frame) = body.frame().await {
         frame.map_err(|_| Failed::Error(SendError::Reset))?;
     }
-    let cache = head
-        .headers
-        .get(X_CACHE)
-        .and_then(|value| match value.as_bytes() {
-            b"hit" => Some(CacheMark::Hit),
-            b"miss" => Some(CacheMark::Miss),
-            _ => None,
-        });
-    Ok(Reply {
-        status: head.status.as_u16(),
-        server: head.headers.get(X_SERVER).cloned(),
-        cache,
-    })
+    let cache = head.headers.get(X_CACHE).and_then(|value| match value.as_bytes() {
+        b"hit" => Some(CacheMark::Hit),
+        b"miss" => Some(CacheMark::Miss),
+        _ => None,
+    });
+    Ok(Reply { status: head.status.as_u16(), server: head.headers.get(X_SERVER).cloned(), cache })
 }

@@ -73,9 +73,7 @@ impl Shared {
 
     pub(crate) fn finish_request(&self, intended_ns: u64, outcome: &Outcome) {
         let now_ns = self.now_ns();
-        self.recorder
-            .borrow_mut()
-            .record(intended_ns, now_ns, outcome);
+        self.recorder.borrow_mut().record(intended_ns, now_ns, outcome);
     }
 
     /// Ends seconds, publishes them, and watches the generator's own lateness. Never returns.

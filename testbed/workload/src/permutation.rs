@@ -24,12 +24,7 @@ impl Permutation {
             state = mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
             *key = state;
         }
-        Self {
-            size,
-            left_bits: bits / 2,
-            right_bits: bits - bits / 2,
-            round_keys,
-        }
+        Self { size, left_bits: bits / 2, right_bits: bits - bits / 2, round_keys }
     }
 
     /// Where `index` goes. REQUIRES: `index < size`; anything else is returned unchanged.
@@ -80,9 +75,7 @@ mod tests {
     #[test]
     fn another_seed_is_another_order() {
         let (first, second) = (Permutation::new(10_000, 1), Permutation::new(10_000, 2));
-        let same = (0..10_000)
-            .filter(|&index| first.apply(index) == second.apply(index))
-            .count();
+        let same = (0..10_000).filter(|&index| first.apply(index) == second.apply(index)).count();
         assert!(same < 10, "seeds 1 and 2 agree on {same} of 10000");
     }
 

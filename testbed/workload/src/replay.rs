@@ -10,10 +10,8 @@ pub(crate) struct ReplayFile {
 
 impl ReplayFile {
     pub(crate) fn read(path: &Path) -> Result<Self, SpecError> {
-        let bytes = std::fs::read(path).map_err(|source| SpecError::ReplayUnreadable {
-            path: path.into(),
-            source,
-        })?;
+        let bytes = std::fs::read(path)
+            .map_err(|source| SpecError::ReplayUnreadable { path: path.into(), source })?;
         let mut keys: Vec<Box<[u8]>> = Vec::new();
         for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
             let key = line.strip_suffix(b"\r").unwrap_or(line);

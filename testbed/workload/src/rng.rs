@@ -82,10 +82,7 @@ mod tests {
         for _ in 0..7_000 {
             seen[usize::try_from(rng.next_below(7)).unwrap()] += 1;
         }
-        assert!(
-            seen.iter().all(|&count| (800..1200).contains(&count)),
-            "seed 3: {seen:?}"
-        );
+        assert!(seen.iter().all(|&count| (800..1200).contains(&count)), "seed 3: {seen:?}");
         assert_eq!(rng.next_below(0), 0);
     }
 }

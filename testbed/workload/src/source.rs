@@ -14,32 +14,17 @@ impl KeySource {
     /// REQUIRES: a validated spec.
     pub(crate) fn new(spec: &KeySpec, seed: u64) -> Result<Self, SpecError> {
         Ok(match spec {
-            KeySpec::Zipf {
-                count,
-                alpha,
-                ramp,
-                reshuffle_s,
-            } => Self::Zipf(ShiftingZipf::new(
-                *count,
-                *alpha,
-                ramp.clone(),
-                *reshuffle_s,
-                seed,
-            )),
+            KeySpec::Zipf { count, alpha, ramp, reshuffle_s } => {
+                Self::Zipf(ShiftingZipf::new(*count, *alpha, ramp.clone(), *reshuffle_s, seed))
+            }
             KeySpec::Uniform { count } => Self::Uniform { count: *count },
-            KeySpec::Sequential { count } => Self::Sequential {
-                count: *count,
-                next: 0,
-            },
+            KeySpec::Sequential { count } => Self::Sequential { count: *count, next: 0 },
             KeySpec::OneHot { count, share } => Self::OneHot {
                 count: *count,
                 share: *share,
                 hot: SplitMix64::for_purpose(seed, 2).next_below(*count),
             },
-            KeySpec::Replay { path } => Self::Replay {
-                file: ReplayFile::read(path)?,
-                next: 0,
-            },
+            KeySpec::Replay { path } => Self::Replay { file: ReplayFile::read(path)?, next: 0 },
         })
     }
 
@@ -140,10 +125,7 @@ fn alpha_at(from: f64, ramp: &AlphaRamp, level: u64) -> f64 {
 }
 
 fn deal_of(count: u64, seed: u64, deal: u64) -> Permutation {
-    Permutation::new(
-        count,
-        SplitMix64::for_purpose(seed, 3 ^ deal << 8).next_u64(),
-    )
+    Permutation::new(count, SplitMix64::for_purpose(seed, 3 ^ deal << 8).next_u64())
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // validated: 1 ms to a million seconds

@@ -20,12 +20,7 @@ impl Default for WorkloadSpec {
     fn default() -> Self {
         Self {
             seed: 1,
-            keys: KeySpec::Zipf {
-                count: 100_000,
-                alpha: 1.0,
-                ramp: None,
-                reshuffle_s: Some(10.0),
-            },
+            keys: KeySpec::Zipf { count: 100_000, alpha: 1.0, ramp: None, reshuffle_s: Some(10.0) },
             read_fraction: 1.0,
             value_bytes: ValueBytes { min: 128, max: 128 },
         }
@@ -105,11 +100,7 @@ impl WorkloadSpec {
             return Err(refusal("value_bytes.max", sizes.max, "0 to 1048576"));
         }
         if sizes.min > sizes.max {
-            return Err(refusal(
-                "value_bytes.min",
-                sizes.min,
-                "at most value_bytes.max",
-            ));
+            return Err(refusal("value_bytes.min", sizes.min, "at most value_bytes.max"));
         }
         self.keys.validate()
     }
@@ -118,12 +109,7 @@ impl WorkloadSpec {
 impl KeySpec {
     fn validate(&self) -> Result<(), SpecError> {
         match self {
-            Self::Zipf {
-                count,
-                alpha,
-                ramp,
-                reshuffle_s,
-            } => {
+            Self::Zipf { count, alpha, ramp, reshuffle_s } => {
                 check_count(*count)?;
                 within("keys.alpha", *alpha, 0.0, MAX_ALPHA, "0 to 10")?;
                 reshuffle_s.map_or(Ok(()), |s| check_seconds("keys.reshuffle_s", s))?;
@@ -174,9 +160,5 @@ fn within(
 }
 
 fn refusal(field: &'static str, value: impl ToString, allowed: &'static str) -> SpecError {
-    SpecError::OutOfBounds {
-        field,
-        value: value.to_string(),
-        allowed,
-    }
+    SpecError::OutOfBounds { field, value: value.to_string(), allowed }
 }

@@ -48,11 +48,7 @@ impl KeyStream {
     /// The next request at `now_ns` since the start of the run. Time decides which deal of ranks and which alpha holds.
     pub fn next(&mut self, now_ns: u64) -> Step {
         let key = KeyId(self.source.next(now_ns, &mut self.key_rng));
-        Step {
-            key,
-            operation: self.operation(),
-            value_bytes: self.value_bytes_of(key),
-        }
+        Step { key, operation: self.operation(), value_bytes: self.value_bytes_of(key) }
     }
 
     /// Appends the key's bytes. Numbered keys have a fixed width, so that their order as text is their order as numbers.

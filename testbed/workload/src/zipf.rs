@@ -64,18 +64,10 @@ fn inverse_integral(area: f64, alpha: f64) -> f64 {
 
 /// `ln(1 + x) / x`, with its series near 0.
 fn ln1p_over(x: f64) -> f64 {
-    if x.abs() > 1e-8 {
-        x.ln_1p() / x
-    } else {
-        1.0 - x * (0.5 - x / 3.0)
-    }
+    if x.abs() > 1e-8 { x.ln_1p() / x } else { 1.0 - x * (0.5 - x / 3.0) }
 }
 
 /// `(exp(x) - 1) / x`, with its series near 0.
 fn expm1_over(x: f64) -> f64 {
-    if x.abs() > 1e-8 {
-        x.exp_m1() / x
-    } else {
-        1.0 + x * 0.5 * (1.0 + x / 3.0)
-    }
+    if x.abs() > 1e-8 { x.exp_m1() / x } else { 1.0 + x * 0.5 * (1.0 + x / 3.0) }
 }

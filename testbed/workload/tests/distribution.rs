@@ -12,9 +12,7 @@ fn chi_square_limit(degrees: f64) -> f64 {
 
 fn chi_square(observed: &[u64], expected: &[f64]) -> f64 {
     let pairs = observed.iter().zip(expected);
-    pairs
-        .map(|(&o, &e)| (o as f64 - e) * (o as f64 - e) / e)
-        .sum()
+    pairs.map(|(&o, &e)| (o as f64 - e) * (o as f64 - e) / e).sum()
 }
 
 #[test]
@@ -42,21 +40,13 @@ fn zipf_passes_chi_square() {
         }
         let statistic = chi_square(&pooled, &pooled_expected);
         let limit = chi_square_limit((pooled.len() - 1) as f64);
-        assert!(
-            statistic < limit,
-            "seed {SEED}, alpha {alpha}: {statistic} over {limit}"
-        );
+        assert!(statistic < limit, "seed {SEED}, alpha {alpha}: {statistic} over {limit}");
     }
 }
 
 fn zipf_spec(count: u64, alpha: f64, reshuffle_s: Option<f64>) -> WorkloadSpec {
     WorkloadSpec {
-        keys: KeySpec::Zipf {
-            count,
-            alpha,
-            ramp: None,
-            reshuffle_s,
-        },
+        keys: KeySpec::Zipf { count, alpha, ramp: None, reshuffle_s },
         ..WorkloadSpec::default()
     }
 }
@@ -78,14 +68,8 @@ fn ranks_change_hands_on_time_or_never() {
     let still = zipf_spec(1_000, 1.0, None);
     let (first, last) = (0, 9_999_999_999);
     assert_eq!(hottest(&shifting, first).0, hottest(&shifting, last).0);
-    assert_ne!(
-        hottest(&shifting, first).0,
-        hottest(&shifting, 10_000_000_000).0
-    );
-    assert_eq!(
-        hottest(&still, first).0,
-        hottest(&still, 3_600_000_000_000).0
-    );
+    assert_ne!(hottest(&shifting, first).0, hottest(&shifting, 10_000_000_000).0);
+    assert_eq!(hottest(&still, first).0, hottest(&still, 3_600_000_000_000).0);
 }
 
 #[test]
@@ -94,50 +78,28 @@ fn alpha_climbs_in_steps_and_stays() {
         keys: KeySpec::Zipf {
             count: 1_000,
             alpha: 1.0,
-            ramp: Some(AlphaRamp {
-                to: 2.0,
-                steps: 6,
-                step_s: 120.0,
-            }),
+            ramp: Some(AlphaRamp { to: 2.0, steps: 6, step_s: 120.0 }),
             reshuffle_s: None,
         },
         ..WorkloadSpec::default()
     };
     let share = |seconds: u64| hottest(&spec, seconds * 1_000_000_000).1;
     let expected = |alpha: f64| 1.0 / (1..=1000).map(|r| f64::from(r).powf(-alpha)).sum::<f64>();
-    for (seconds, alpha) in [
-        (0, 1.0),
-        (119, 1.0),
-        (120, 1.2),
-        (599, 1.8),
-        (600, 2.0),
-        (9_999, 2.0),
-    ] {
+    for (seconds, alpha) in [(0, 1.0), (119, 1.0), (120, 1.2), (599, 1.8), (600, 2.0), (9_999, 2.0)]
+    {
         let difference = (share(seconds) - expected(alpha)).abs();
-        assert!(
-            difference < 0.02,
-            "at {seconds} s: {difference} from alpha {alpha}"
-        );
+        assert!(difference < 0.02, "at {seconds} s: {difference} from alpha {alpha}");
     }
 }
 
 #[test]
 fn other_kinds_draw_what_they_say() {
-    let spec = |keys| WorkloadSpec {
-        keys,
-        ..WorkloadSpec::default()
-    };
+    let spec = |keys| WorkloadSpec { keys, ..WorkloadSpec::default() };
     let mut sequential = spec(KeySpec::Sequential { count: 3 }).build().unwrap();
     let drawn: Vec<u64> = (0..5).map(|_| sequential.next(0).key.0).collect();
     assert_eq!(drawn, [0, 1, 2, 0, 1]);
 
-    let (_, share) = hottest(
-        &spec(KeySpec::OneHot {
-            count: 100,
-            share: 0.4,
-        }),
-        0,
-    );
+    let (_, share) = hottest(&spec(KeySpec::OneHot { count: 100, share: 0.4 }), 0);
     assert!((share - 0.4).abs() < 0.02, "seed 1: {share}");
 
     let mut uniform = spec(KeySpec::Uniform { count: 50 }).build().unwrap();
@@ -145,10 +107,7 @@ fn other_kinds_draw_what_they_say() {
     for _ in 0..100_000 {
         observed[uniform.next(0).key.0 as usize] += 1;
     }
-    assert!(
-        chi_square(&observed, &[2_000.0; 50]) < chi_square_limit(49.0),
-        "seed 1"
-    );
+    assert!(chi_square(&observed, &[2_000.0; 50]) < chi_square_limit(49.0), "seed 1");
 }
 
 #[test]
@@ -166,10 +125,7 @@ fn mix_and_sizes_are_kept_and_do_not_change_the_keys() {
         let (read, step) = (reads.next(0), mixed.next(0));
         assert_eq!(read.key, step.key);
         assert!((10..=20).contains(&step.value_bytes));
-        assert_eq!(
-            *sizes.entry(step.key).or_insert(step.value_bytes),
-            step.value_bytes
-        );
+        assert_eq!(*sizes.entry(step.key).or_insert(step.value_bytes), step.value_bytes);
         writes += u32::from(step.operation == Operation::Write);
     }
     assert!((1_800..2_200).contains(&writes), "seed 1: {writes} writes");

@@ -33,20 +33,13 @@ fn the_default_stream_is_pinned() {
     assert_eq!(first, PINNED);
 }
 
-const PINNED: [&str; 4] = [
-    "k000000032399",
-    "k000000067991",
-    "k000000016842",
-    "k000000077165",
-];
+const PINNED: [&str; 4] = ["k000000032399", "k000000067991", "k000000016842", "k000000077165"];
 
 #[test]
 fn replays_a_file_and_starts_again() {
     let path = file_with("replay", b"a b\r\n\n\xff\xfe\nlast");
-    let spec = WorkloadSpec {
-        keys: KeySpec::Replay { path: path.clone() },
-        ..WorkloadSpec::default()
-    };
+    let spec =
+        WorkloadSpec { keys: KeySpec::Replay { path: path.clone() }, ..WorkloadSpec::default() };
     let mut stream = spec.build().unwrap();
     let mut seen = Vec::new();
     for _ in 0..4 {
@@ -63,21 +56,13 @@ fn bad_replay_files_are_refused() {
     let empty = file_with("empty", b"\n\n");
     let long = file_with("long", &[b"ok\n".as_slice(), &[b'x'; 1025]].concat());
     let missing = PathBuf::from("no-such-file");
-    for (path, expected) in [
-        (&empty, "holds no key"),
-        (&long, "line 2 is 1025 bytes"),
-        (&missing, "cannot be read"),
-    ] {
+    for (path, expected) in
+        [(&empty, "holds no key"), (&long, "line 2 is 1025 bytes"), (&missing, "cannot be read")]
+    {
         let keys = KeySpec::Replay { path: path.clone() };
-        let spec = WorkloadSpec {
-            keys,
-            ..WorkloadSpec::default()
-        };
+        let spec = WorkloadSpec { keys, ..WorkloadSpec::default() };
         let message = spec.build().unwrap_err().to_string();
-        assert!(
-            message.contains("keys.path") && message.contains(expected),
-            "{message}"
-        );
+        assert!(message.contains("keys.path") && message.contains(expected), "{message}");
     }
     std::fs::remove_file(empty).unwrap();
     std::fs::remove_file(long).unwrap();
@@ -85,10 +70,7 @@ fn bad_replay_files_are_refused() {
 
 fn file_with(name: &str, contents: &[u8]) -> PathBuf {
     let path = std::env::temp_dir().join(format!("rudolph-workload-{}-{name}", std::process::id()));
-    std::fs::File::create(&path)
-        .unwrap()
-        .write_all(contents)
-        .unwrap();
+    std::fs::File::create(&path).unwrap().write_all(contents).unwrap();
     path
 }
 
@@ -96,22 +78,10 @@ fn file_with(name: &str, contents: &[u8]) -> PathBuf {
 fn bad_specs_are_refused_with_the_field_named() {
     for (json, field) in [
         (r#"{"read_fraction": 1.5}"#, "read_fraction is 1.5"),
-        (
-            r#"{"value_bytes": {"min": 5, "max": 4}}"#,
-            "value_bytes.min is 5",
-        ),
-        (
-            r#"{"value_bytes": {"min": 5, "max": 9000000}}"#,
-            "value_bytes.max is 9000000",
-        ),
-        (
-            r#"{"keys": {"kind": "uniform", "count": 0}}"#,
-            "keys.count is 0",
-        ),
-        (
-            r#"{"keys": {"kind": "zipf", "count": 5, "alpha": -1}}"#,
-            "keys.alpha is -1",
-        ),
+        (r#"{"value_bytes": {"min": 5, "max": 4}}"#, "value_bytes.min is 5"),
+        (r#"{"value_bytes": {"min": 5, "max": 9000000}}"#, "value_bytes.max is 9000000"),
+        (r#"{"keys": {"kind": "uniform", "count": 0}}"#, "keys.count is 0"),
+        (r#"{"keys": {"kind": "zipf", "count": 5, "alpha": -1}}"#, "keys.alpha is -1"),
         (
             r#"{"keys": {"kind": "zipf", "count": 5, "alpha": 1, "reshuffle_s": 0}}"#,
             "keys.reshuffle_s",
@@ -120,15 +90,9 @@ fn bad_specs_are_refused_with_the_field_named() {
             r#"{"keys": {"kind": "zipf", "count": 5, "alpha": 1, "ramp": {"to": 2, "steps": 1, "step_s": 1}}}"#,
             "keys.ramp.steps is 1",
         ),
-        (
-            r#"{"keys": {"kind": "one_hot", "count": 5, "share": 2}}"#,
-            "keys.share is 2",
-        ),
+        (r#"{"keys": {"kind": "one_hot", "count": 5, "share": 2}}"#, "keys.share is 2"),
         (r#"{"keys": {"kind": "zipff"}}"#, "zipff"),
-        (
-            r#"{"keys": {"kind": "uniform", "count": 5, "alfa": 1}}"#,
-            "alfa",
-        ),
+        (r#"{"keys": {"kind": "uniform", "count": 5, "alfa": 1}}"#, "alfa"),
         (r#"{"sed": 1}"#, "sed"),
     ] {
         let message = WorkloadSpec::from_json(json).unwrap_err().to_string();
@@ -140,14 +104,8 @@ fn bad_specs_are_refused_with_the_field_named() {
 #[test]
 fn specs_survive_a_round_trip() {
     let text = serde_json::to_string(&WorkloadSpec::default()).unwrap();
-    assert_eq!(
-        WorkloadSpec::from_json(&text).unwrap(),
-        WorkloadSpec::default()
-    );
-    assert_eq!(
-        WorkloadSpec::from_json("{}").unwrap(),
-        WorkloadSpec::default()
-    );
+    assert_eq!(WorkloadSpec::from_json(&text).unwrap(), WorkloadSpec::default());
+    assert_eq!(WorkloadSpec::from_json("{}").unwrap(), WorkloadSpec::default());
 }
 
 /// Release builds make a key in tens of nanoseconds; without optimisation the bound only catches a blunder.

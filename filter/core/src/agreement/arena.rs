@@ -28,11 +28,7 @@ pub struct Arena {
 impl Arena {
     #[must_use]
     pub fn new(config: u64) -> Self {
-        Self {
-            config,
-            directory: Shelf::new(format!("rudolph/{FORMAT}/directory")),
-            held: None,
-        }
+        Self { config, directory: Shelf::new(format!("rudolph/{FORMAT}/directory")), held: None }
     }
 
     /// The arena's number; claims one if needed. `None` when all are taken by living tenants.
@@ -42,10 +38,10 @@ impl Arena {
         tally: &mut Tally,
         now_ms: u64,
     ) -> Result<Option<usize>, StoreFault> {
-        if let Some((arena, checked_ms)) = self.held {
-            if now_ms.abs_diff(checked_ms) < HEARTBEAT_MS {
-                return Ok(Some(arena));
-            }
+        if let Some((arena, checked_ms)) = self.held
+            && now_ms.abs_diff(checked_ms) < HEARTBEAT_MS
+        {
+            return Ok(Some(arena));
         }
         for _ in 0..ATTEMPTS {
             let seen = self.directory.read(store, tally, records::open_directory)?;
@@ -54,10 +50,7 @@ impl Arena {
                 self.held = None;
                 return Ok(None);
             };
-            let tenant = Tenant {
-                config: self.config,
-                heartbeat_ms: now_ms,
-            };
+            let tenant = Tenant { config: self.config, heartbeat_ms: now_ms };
             match tenants.get_mut(arena) {
                 Some(place) => *place = tenant,
                 None => tenants.push(tenant),

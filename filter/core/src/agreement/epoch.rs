@@ -16,11 +16,7 @@ pub struct EpochClock {
 impl EpochClock {
     #[must_use]
     pub fn new(config: u64, arena: usize) -> Self {
-        Self {
-            config,
-            shelf: Shelf::new(key(arena, "epoch")),
-            last: 0,
-        }
+        Self { config, shelf: Shelf::new(key(arena, "epoch")), last: 0 }
     }
 
     /// The present epoch, and whether this worker has just claimed it: it does if the last one began `length_ms` ago
@@ -34,28 +30,16 @@ impl EpochClock {
         urgent: bool,
     ) -> Result<(Epoch, bool), StoreFault> {
         let config = self.config;
-        let seen = self
-            .shelf
-            .read(store, tally, |bytes| records::open_epoch(config, bytes))?;
-        let present = seen.value.unwrap_or(Epoch {
-            number: self.last,
-            began_ms: 0,
-        });
+        let seen = self.shelf.read(store, tally, |bytes| records::open_epoch(config, bytes))?;
+        let present = seen.value.unwrap_or(Epoch { number: self.last, began_ms: 0 });
         self.last = self.last.max(present.number);
         let over = now_ms.abs_diff(present.began_ms) >= length_ms;
         if seen.value.is_some() && !over && !urgent {
             return Ok((present, false));
         }
-        let next = Epoch {
-            number: self.last + 1,
-            began_ms: now_ms,
-        };
+        let next = Epoch { number: self.last + 1, began_ms: now_ms };
         let sealed = records::seal_epoch(config, next);
         let claimed = self.shelf.replace(store, tally, seen.expect, &sealed)?;
-        Ok(if claimed {
-            (next, true)
-        } else {
-            (present, false)
-        })
+        Ok(if claimed { (next, true) } else { (present, false) })
     }
 }

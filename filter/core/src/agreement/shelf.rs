@@ -33,10 +33,7 @@ impl Shelf {
         open: impl FnOnce(&[u8]) -> Result<T, WireFault>,
     ) -> Result<Seen<T>, StoreFault> {
         let Some(found) = store.get(&self.key)? else {
-            return Ok(Seen {
-                value: None,
-                expect: Expect::Absent,
-            });
+            return Ok(Seen { value: None, expect: Expect::Absent });
         };
         let value = match open(&found.bytes) {
             Ok(value) => Some(value),
@@ -48,10 +45,7 @@ impl Shelf {
                 None
             }
         };
-        Ok(Seen {
-            value,
-            expect: Expect::Version(found.version),
-        })
+        Ok(Seen { value, expect: Expect::Version(found.version) })
     }
 
     /// Replaces the value if it is still the one that was seen; says whether it did.

@@ -24,11 +24,7 @@ pub struct OwnSlot {
 impl OwnSlot {
     #[must_use]
     pub fn new(config: u64, arena: usize) -> Self {
-        Self {
-            config,
-            arena,
-            held: None,
-        }
+        Self { config, arena, held: None }
     }
 
     /// The arena it is in.
@@ -45,20 +41,17 @@ impl OwnSlot {
         slot: &Slot,
     ) -> Result<bool, StoreFault> {
         let sealed = records::seal_slot(self.config, slot);
-        if let Some((shelf, expect)) = self.held.take() {
-            if self.put(store, tally, shelf, expect, &sealed)? {
-                return Ok(true);
-            }
+        if let Some((shelf, expect)) = self.held.take()
+            && self.put(store, tally, shelf, expect, &sealed)?
+        {
+            return Ok(true);
         }
         for number in 0..MAX_SLOTS {
             let mut shelf = shelf(self.arena, number);
             let config = self.config;
-            let seen = shelf.read(store, tally, |bytes| {
-                records::peek_slot_heartbeat(config, bytes)
-            })?;
-            let free = seen
-                .value
-                .is_none_or(|heartbeat| !alive(heartbeat, slot.heartbeat_ms));
+            let seen =
+                shelf.read(store, tally, |bytes| records::peek_slot_heartbeat(config, bytes))?;
+            let free = seen.value.is_none_or(|heartbeat| !alive(heartbeat, slot.heartbeat_ms));
             if free && self.put(store, tally, shelf, seen.expect, &sealed)? {
                 return Ok(true);
             }
@@ -98,24 +91,26 @@ impl OwnSlot {
     }
 }
 
-/// The slots of all living workers.
+/// Hands out the slots of all living workers, one at a time.
 pub fn read_all(
     store: &mut dyn SharedStore,
     tally: &mut Tally,
     config: u64,
     arena: usize,
     now_ms: u64,
-) -> Result<Vec<Slot>, StoreFault> {
-    let mut slots = Vec::new();
+    mut take: impl FnMut(Slot),
+) -> Result<(), StoreFault> {
     for number in 0..MAX_SLOTS {
         let seen =
             shelf(arena, number).read(store, tally, |bytes| records::open_slot(config, bytes))?;
         if seen.expect == Expect::Absent {
             break;
         }
-        slots.extend(seen.value.filter(|slot| alive(slot.heartbeat_ms, now_ms)));
+        if let Some(slot) = seen.value.filter(|slot| alive(slot.heartbeat_ms, now_ms)) {
+            take(slot);
+        }
     }
-    Ok(slots)
+    Ok(())
 }
 
 fn shelf(arena: usize, number: usize) -> Shelf {

@@ -54,11 +54,7 @@ fn within<T: PartialOrd + Display + Copy>(
     if allowed.contains(&value) {
         return Ok(value);
     }
-    refuse(
-        field,
-        value,
-        format!("{} to {}", allowed.start(), allowed.end()),
-    )
+    refuse(field, value, format!("{} to {}", allowed.start(), allowed.end()))
 }
 
 /// Longer epochs than the default cost freshness; shorter than three ticks there is no time to agree.
@@ -125,11 +121,7 @@ fn header_name(field: &str, name: &str) -> Result<String, ConfigError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let sound = !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.bytes().all(allowed);
     if !sound {
-        return refuse(
-            field,
-            quoted(name),
-            "1 to 256 letters, digits, '-', '_' or '.'",
-        );
+        return refuse(field, quoted(name), "1 to 256 letters, digits, '-', '_' or '.'");
     }
     Ok(name.to_ascii_lowercase())
 }
@@ -157,11 +149,7 @@ fn debug_header(given: Option<&str>, upstream: &str) -> Result<Option<String>, C
 fn stat_prefix(given: String) -> Result<String, ConfigError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
     if given.is_empty() || given.len() > 64 || !given.bytes().all(allowed) {
-        return refuse(
-            "stat_prefix",
-            quoted(&given),
-            "1 to 64 letters, digits, '_' or '.'",
-        );
+        return refuse("stat_prefix", quoted(&given), "1 to 64 letters, digits, '_' or '.'");
     }
     Ok(given)
 }
@@ -169,11 +157,7 @@ fn stat_prefix(given: String) -> Result<String, ConfigError> {
 fn membership(given: raw::Membership) -> Result<Membership, ConfigError> {
     match given {
         raw::Membership::Static { servers } => static_servers(&servers).map(Membership::Static),
-        raw::Membership::EnvoyAdmin {
-            cluster,
-            admin_cluster,
-            poll_interval_ms,
-        } => {
+        raw::Membership::EnvoyAdmin { cluster, admin_cluster, poll_interval_ms } => {
             let poll = "membership.poll_interval_ms";
             Ok(Membership::EnvoyAdmin {
                 cluster: cluster_name("membership.cluster", cluster)?,
@@ -186,11 +170,7 @@ fn membership(given: raw::Membership) -> Result<Membership, ConfigError> {
 
 fn cluster_name(field: &str, name: String) -> Result<String, ConfigError> {
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return refuse(
-            field,
-            quoted(&name),
-            "the name of an Envoy cluster, 1 to 256 bytes",
-        );
+        return refuse(field, quoted(&name), "the name of an Envoy cluster, 1 to 256 bytes");
     }
     Ok(name)
 }
@@ -198,11 +178,7 @@ fn cluster_name(field: &str, name: String) -> Result<String, ConfigError> {
 fn static_servers(given: &[raw::Server]) -> Result<Members, ConfigError> {
     if given.is_empty() || given.len() > MAX_SERVERS {
         let allowed = format!("1 to {MAX_SERVERS} servers");
-        return refuse(
-            "membership.servers",
-            format!("{} servers", given.len()),
-            allowed,
-        );
+        return refuse("membership.servers", format!("{} servers", given.len()), allowed);
     }
     let mut seen = BTreeSet::new();
     let mut servers = Vec::with_capacity(given.len());
@@ -213,11 +189,7 @@ fn static_servers(given: &[raw::Server]) -> Result<Members, ConfigError> {
             return refuse(format!("{field}.address"), quoted(&server.address), allowed);
         };
         if !seen.insert(address.clone()) {
-            return refuse(
-                format!("{field}.address"),
-                quoted(&server.address),
-                "each server once",
-            );
+            return refuse(format!("{field}.address"), quoted(&server.address), "each server once");
         }
         let field = format!("{field}.weight");
         let weight = within(&field, server.weight, 1..=u64::from(MAX_WEIGHT))? as u32;

@@ -179,14 +179,9 @@ impl fmt::Display for ConfigError {
         match self {
             Self::Shape { field, problem } if field == "." => write!(f, "configuration: {problem}"),
             Self::Shape { field, problem } => write!(f, "configuration: {field}: {problem}"),
-            Self::Value {
-                field,
-                value,
-                allowed,
-            } => write!(
-                f,
-                "configuration: {field}: {value} is not allowed; allowed: {allowed}"
-            ),
+            Self::Value { field, value, allowed } => {
+                write!(f, "configuration: {field}: {value} is not allowed; allowed: {allowed}")
+            }
         }
     }
 }

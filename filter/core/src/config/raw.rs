@@ -141,10 +141,7 @@ pub struct Pin {
 
 impl Default for Pin {
     fn default() -> Self {
-        Self {
-            keys: 64,
-            tolerance: 1.02,
-        }
+        Self { keys: 64, tolerance: 1.02 }
     }
 }
 
@@ -158,9 +155,6 @@ pub struct Rotation {
 
 impl Default for Rotation {
     fn default() -> Self {
-        Self {
-            candidates: 64,
-            lambda: 0.125,
-        }
+        Self { candidates: 64, lambda: 0.125 }
     }
 }

@@ -14,22 +14,22 @@ use crate::servers::ServerId;
 #[must_use]
 pub fn deal(request: &Request<'_>, plan: &Plan, loads: &LoadMap) -> Placement {
     let mut owners = idle_owners(request, plan);
-    let mut asked: Vec<usize> = (0..owners.len())
-        .filter(|&bin| loads.bins[bin] > 0)
+    let mut asked: Vec<(Reverse<u64>, u32)> = (loads.bins.iter().zip(0..))
+        .filter(|(load, _)| **load > 0)
+        .map(|(load, bin)| (Reverse(*load), bin))
         .collect();
-    asked.sort_unstable_by_key(|&bin| (Reverse(loads.bins[bin]), bin));
+    asked.sort_unstable();
     let mut servers: BinaryHeap<Pile> = (0..plan.members.len())
         .map(|i| Pile {
-            load: 0,
+            relative: 0.0,
             weight: plan.effective_weight(ServerId::from_index(i)),
             server: i as u16,
         })
         .collect();
-    for bin in asked {
-        let Some(mut pile) = servers.pop() else { break };
-        owners[bin] = pile.server;
-        pile.load += loads.bins[bin];
-        servers.push(pile);
+    for (Reverse(load), bin) in asked {
+        let Some(mut pile) = servers.peek_mut() else { break };
+        owners[bin as usize] = pile.server;
+        pile.relative += load as f64 / pile.weight;
     }
     Placement::Dealt { owners }
 }
@@ -56,21 +56,17 @@ fn idle_owners(request: &Request<'_>, plan: &Plan) -> Vec<u16> {
     owners
 }
 
-/// A server with the load dealt to it; the heap's greatest is the least loaded by weight.
+/// A server with the load dealt to it, by weight; the heap's greatest has the least.
 #[derive(Clone, Copy, Debug)]
 struct Pile {
-    load: u64,
+    relative: f64,
     weight: f64,
     server: u16,
 }
 
 impl Ord for Pile {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (mine, theirs) = (
-            self.load as f64 / self.weight,
-            other.load as f64 / other.weight,
-        );
-        theirs.total_cmp(&mine).then(other.server.cmp(&self.server))
+        other.relative.total_cmp(&self.relative).then(other.server.cmp(&self.server))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Phase 1: what each worker counted becomes one load map.
 
-use super::Request;
+use crate::config::Config;
 use crate::hash::KeyHash;
 use crate::plan::Plan;
-use crate::servers::ServerId;
+use crate::servers::{Members, ServerId};
 use crate::sketch::Tracked;
 
 /// What one worker published of itself. Vectors by server are in the order of the members whose digest stands here.
@@ -65,51 +65,89 @@ impl LoadMap {
         }
         let weight = |i: usize| plan.effective_weight(ServerId::from_index(i));
         let weights: f64 = (0..self.sent.len()).map(weight).sum();
-        let peak = (self.sent.iter().enumerate())
-            .map(|(i, sent)| sent / weight(i))
-            .fold(0.0, f64::max);
+        let peak =
+            (self.sent.iter().enumerate()).map(|(i, sent)| sent / weight(i)).fold(0.0, f64::max);
         (peak * weights / total) as f32
     }
 }
 
-/// Adds the contributions up. One that speaks of other members or bins than the present is left out
-/// where it would be misread, and counts where it would not.
-#[must_use]
-pub fn merge(request: &Request<'_>) -> LoadMap {
-    let servers = request.members.len();
-    let bins = request.config.rotation.candidates as usize * servers;
-    let mut map = LoadMap {
-        sent: vec![0.0; servers],
-        homes: vec![0.0; servers],
-        ..LoadMap::default()
-    };
-    if request.config.counts_bins() {
-        map.bins = vec![0; bins];
+/// Adds contributions up, one at a time: all slots together would not fit a worker's memory.
+#[derive(Debug)]
+pub struct Merge {
+    members_digest: u64,
+    epoch: u64,
+    map: LoadMap,
+    in_flight: Vec<f64>,
+    added: usize,
+    informed: usize,
+}
+
+impl Merge {
+    /// Nothing yet, for planning `epoch` on these members.
+    #[must_use]
+    pub fn new(config: &Config, members: &Members, epoch: u64) -> Self {
+        let servers = members.len();
+        let bins = config.rotation.candidates as usize * servers;
+        Self {
+            members_digest: members.digest(),
+            epoch,
+            map: LoadMap {
+                bins: if config.counts_bins() { vec![0; bins] } else { Vec::new() },
+                sent: vec![0.0; servers],
+                homes: vec![0.0; servers],
+                ..LoadMap::default()
+            },
+            in_flight: vec![0.0; servers],
+            added: 0,
+            informed: 0,
+        }
     }
-    let mut in_flight = vec![0.0; servers];
-    let mut informed = 0;
-    for contribution in request.contributions {
-        map.total += contribution.total;
-        if contribution.members_digest != request.members.digest() {
-            continue;
+
+    /// Adds one. What it says of other members or bins than the present is left out; its keys count.
+    pub fn add(&mut self, contribution: &Contribution) {
+        self.added += 1;
+        self.map.total += contribution.total;
+        self.map.keys.extend(contribution.keys.iter().map(|tracked| MergedKey {
+            key: tracked.key,
+            count: tracked.count,
+            guaranteed: tracked.guaranteed(),
+        }));
+        if contribution.members_digest != self.members_digest {
+            return;
         }
-        add(&mut map.sent, &contribution.sent);
-        add(&mut map.homes, &contribution.homes);
+        add(&mut self.map.sent, &contribution.sent);
+        add(&mut self.map.homes, &contribution.homes);
         if !contribution.in_flight.is_empty() {
-            add(&mut in_flight, &contribution.in_flight);
-            informed += 1;
+            add(&mut self.in_flight, &contribution.in_flight);
+            self.informed += 1;
         }
-        if contribution.closed_epoch + 1 == request.epoch && contribution.bins.len() == bins {
-            for (sum, count) in map.bins.iter_mut().zip(&contribution.bins) {
+        let same_bins = contribution.bins.len() == self.map.bins.len();
+        if contribution.closed_epoch + 1 == self.epoch && same_bins {
+            for (sum, count) in self.map.bins.iter_mut().zip(&contribution.bins) {
                 *sum += u64::from(*count);
             }
         }
     }
-    if informed > 0 && informed == request.contributions.len() {
-        map.in_flight = in_flight;
+
+    /// The sum of what was added.
+    #[must_use]
+    pub fn finish(mut self) -> LoadMap {
+        if self.informed > 0 && self.informed == self.added {
+            self.map.in_flight = self.in_flight;
+        }
+        merge_keys(&mut self.map.keys);
+        self.map
     }
-    map.keys = merge_keys(request.contributions);
-    map
+}
+
+/// Adds all of them up.
+#[must_use]
+pub fn merge(config: &Config, members: &Members, epoch: u64, all: &[Contribution]) -> LoadMap {
+    let mut merge = Merge::new(config, members, epoch);
+    for contribution in all {
+        merge.add(contribution);
+    }
+    merge.finish()
 }
 
 fn add(sums: &mut [f64], values: &[f32]) {
@@ -118,19 +156,11 @@ fn add(sums: &mut [f64], values: &[f32]) {
     }
 }
 
-fn merge_keys(contributions: &[Contribution]) -> Vec<MergedKey> {
-    let mut all: Vec<MergedKey> = contributions
-        .iter()
-        .flat_map(|contribution| &contribution.keys)
-        .map(|tracked| MergedKey {
-            key: tracked.key,
-            count: tracked.count,
-            guaranteed: tracked.guaranteed(),
-        })
-        .collect();
+/// Makes one of a key's entries and puts the hottest first.
+fn merge_keys(keys: &mut Vec<MergedKey>) {
     // A stable sort adds a key's parts in the order of the workers, so that equal inputs give equal sums.
-    all.sort_by_key(|merged| merged.key);
-    all.dedup_by(|later, first| {
+    keys.sort_by_key(|merged| merged.key);
+    keys.dedup_by(|later, first| {
         let same = later.key == first.key;
         if same {
             first.count += later.count;
@@ -138,6 +168,5 @@ fn merge_keys(contributions: &[Contribution]) -> Vec<MergedKey> {
         }
         same
     });
-    all.sort_unstable_by(|a, b| b.count.total_cmp(&a.count).then(a.key.cmp(&b.key)));
-    all
+    keys.sort_unstable_by(|a, b| b.count.total_cmp(&a.count).then(a.key.cmp(&b.key)));
 }

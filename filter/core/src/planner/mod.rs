@@ -1,7 +1,7 @@
 //! The planner: a pure function from what the workers counted to the next plan.
 //!
 //! Its phases, in order, each in a file of its own:
-//! 1. [`merge`]: the workers' contributions become one load map;
+//! 1. [`merge`]: the workers' contributions become one load map (the caller adds them as it reads them);
 //! 2. [`weigh`]: servers that keep more in flight than their share are held for slower (`spread`);
 //! 3. placement: [`rotation`] turns the arcs, [`lpt`] deals the bins; the rendezvous strategies need none;
 //! 4. hot keys: [`spread`] says on how many servers each is, [`pin`] on which.
@@ -20,7 +20,7 @@ use crate::hot::HotKey;
 use crate::plan::{LEARNED_ONE, Placement, Plan, PlanFault};
 use crate::servers::Members;
 use crate::table::Table;
-use merge::{Contribution, LoadMap};
+use merge::LoadMap;
 
 /// What a plan is made of.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +31,8 @@ pub struct Request<'a> {
     pub members: &'a Members,
     /// The plan in force.
     pub previous: Option<&'a Plan>,
-    /// What the live workers published.
-    pub contributions: &'a [Contribution],
+    /// What the live workers published, merged for this epoch.
+    pub loads: &'a LoadMap,
     /// The epoch that is planned.
     pub epoch: u64,
     /// The version that the plan will have.
@@ -58,24 +58,18 @@ pub fn plan(
     request: &Request<'_>,
     home_table: &mut dyn FnMut(&Plan) -> std::sync::Arc<Table>,
 ) -> Result<Planned, PlanFault> {
-    let loads = merge::merge(request);
+    let loads = request.loads;
     let mut plan = same_again(request);
     if plan.members.is_empty() {
-        return Ok(Planned {
-            plan,
-            peak_over_mean: 0.0,
-        });
+        return Ok(Planned { plan, peak_over_mean: 0.0 });
     }
     if request.config.strategy == Strategy::Spread && request.config.spread.learn_weights {
-        weigh::learn(&mut plan, &loads, request.now_ms);
+        weigh::learn(&mut plan, loads, request.now_ms);
     }
-    plan.placement = place(request, &plan, &loads);
-    plan.hot = hot_keys(request, &plan, &loads, home_table);
+    plan.placement = place(request, &plan, loads);
+    plan.hot = hot_keys(request, &plan, loads, home_table);
     plan.check(request.config)?;
-    Ok(Planned {
-        peak_over_mean: loads.peak_over_mean(&plan),
-        plan,
-    })
+    Ok(Planned { peak_over_mean: loads.peak_over_mean(&plan), plan })
 }
 
 /// The previous plan on the present members: what is known of a server that stays is kept.
@@ -89,9 +83,7 @@ fn same_again(request: &Request<'_>) -> Plan {
         version: request.version,
         epoch: request.epoch,
         activate_at_ms: request.now_ms,
-        learned_at_ms: request
-            .previous
-            .map_or(request.now_ms, |plan| plan.learned_at_ms),
+        learned_at_ms: request.previous.map_or(request.now_ms, |plan| plan.learned_at_ms),
         members: request.members.clone(),
         learned: (request.members.servers().iter())
             .map(|server| learned(server).unwrap_or(LEARNED_ONE))

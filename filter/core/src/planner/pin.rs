@@ -33,17 +33,10 @@ pub fn pin(request: &Request<'_>, plan: &Plan, loads: &LoadMap, homes: &Table) -
         let load = f64::from(merged.count);
         let home = home(merged.key);
         let here = present.get(merged.key).map_or(home, ServerId);
-        let there = if servers.with(here, load) <= limit {
-            here
-        } else {
-            servers.least()
-        };
+        let there = if servers.with(here, load) <= limit { here } else { servers.least() };
         servers.put(there, load);
         if there != home {
-            pins.push(HotKey {
-                key: merged.key,
-                value: there.0,
-            });
+            pins.push(HotKey { key: merged.key, value: there.0 });
         }
     }
     pins
@@ -57,10 +50,7 @@ fn present_pins(request: &Request<'_>, plan: &Plan) -> HotTable {
     let still = |hot: &HotKey| {
         let server = previous.members.servers().get(usize::from(hot.value))?;
         let id = plan.members.find(&server.address)?;
-        Some(HotKey {
-            key: hot.key,
-            value: id.0,
-        })
+        Some(HotKey { key: hot.key, value: id.0 })
     };
     let pins: Vec<HotKey> = previous.hot.iter().filter_map(still).collect();
     HotTable::new(&pins)
@@ -78,11 +68,7 @@ impl Piles {
         let weights: Vec<f64> = (0..plan.members.len())
             .map(|i| plan.effective_weight(ServerId::from_index(i)))
             .collect();
-        Self {
-            loads: loads.to_vec(),
-            total_weight: weights.iter().sum(),
-            weights,
-        }
+        Self { loads: loads.to_vec(), total_weight: weights.iter().sum(), weights }
     }
 
     fn take(&mut self, server: ServerId, load: f64) {

@@ -60,9 +60,8 @@ fn running_sums(counts: &[u64]) -> Vec<u64> {
 /// The part of all load that is each server's due; `1/n` with equal weights, so that dividing by it
 /// multiplies a share by `n`.
 fn fair_shares(plan: &Plan) -> Vec<f64> {
-    let weights: Vec<f64> = (0..plan.members.len())
-        .map(|i| plan.effective_weight(ServerId::from_index(i)))
-        .collect();
+    let weights: Vec<f64> =
+        (0..plan.members.len()).map(|i| plan.effective_weight(ServerId::from_index(i))).collect();
     let total: f64 = weights.iter().sum();
     weights.iter().map(|weight| weight / total).collect()
 }

@@ -43,10 +43,7 @@ pub fn hot_keys(config: &Spread, servers: usize, loads: &LoadMap) -> Vec<HotKey>
         .iter()
         .filter_map(|merged| {
             let copies = copies(config, merged.guaranteed, loads.total, servers)?;
-            Some(HotKey {
-                key: merged.key,
-                value: copies as u16,
-            })
+            Some(HotKey { key: merged.key, value: copies as u16 })
         })
         .take(MAX_HOT_KEYS)
         .collect()

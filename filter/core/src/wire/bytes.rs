@@ -63,10 +63,7 @@ impl<'a> Reader<'a> {
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], WireFault> {
-        let (head, rest) = self
-            .rest
-            .split_first_chunk::<N>()
-            .ok_or(WireFault::Truncated)?;
+        let (head, rest) = self.rest.split_first_chunk::<N>().ok_or(WireFault::Truncated)?;
         self.rest = rest;
         Ok(*head)
     }
@@ -86,11 +83,7 @@ impl<'a> Reader<'a> {
     /// A finite number that is not negative; nothing here may be another.
     pub fn f32(&mut self) -> Result<f32, WireFault> {
         let value = f32::from_bits(self.u32()?);
-        if value.is_finite() && value >= 0.0 {
-            Ok(value)
-        } else {
-            Err(WireFault::Malformed)
-        }
+        if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(WireFault::Malformed) }
     }
 
     /// A counted list of at most `most` items.
@@ -109,20 +102,13 @@ impl<'a> Reader<'a> {
 
     pub fn text(&mut self) -> Result<&'a str, WireFault> {
         let length = usize::from(self.u16()?);
-        let (text, rest) = self
-            .rest
-            .split_at_checked(length)
-            .ok_or(WireFault::Truncated)?;
+        let (text, rest) = self.rest.split_at_checked(length).ok_or(WireFault::Truncated)?;
         self.rest = rest;
         std::str::from_utf8(text).map_err(|_| WireFault::Malformed)
     }
 
     /// Nothing may follow.
     pub fn end(&self) -> Result<(), WireFault> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            Err(WireFault::Malformed)
-        }
+        if self.rest.is_empty() { Ok(()) } else { Err(WireFault::Malformed) }
     }
 }

@@ -7,6 +7,7 @@ use crate::plan::{Placement, Plan};
 use crate::planner::merge::Contribution;
 use crate::servers::{Address, MAX_SERVERS, MAX_WEIGHT, Members, Server};
 use crate::sketch::{CAPACITY, Tracked};
+use crate::telemetry::PollEnd;
 
 /// Most bins of any table: the most servers with the most bins each.
 const MAX_BINS: usize = MAX_SERVERS * 256;
@@ -37,10 +38,7 @@ pub fn seal_directory(tenants: &[Tenant]) -> Vec<u8> {
 pub fn open_directory(sealed: &[u8]) -> Result<Vec<Tenant>, WireFault> {
     let (_, mut reader) = open(Kind::Directory, sealed)?;
     let tenants = reader.list(MAX_ARENAS, |reader| {
-        Ok(Tenant {
-            config: reader.u64()?,
-            heartbeat_ms: reader.u64()?,
-        })
+        Ok(Tenant { config: reader.u64()?, heartbeat_ms: reader.u64()? })
     })?;
     reader.end()?;
     Ok(tenants)
@@ -65,25 +63,36 @@ pub fn seal_epoch(config: u64, epoch: Epoch) -> Vec<u8> {
 
 pub fn open_epoch(config: u64, sealed: &[u8]) -> Result<Epoch, WireFault> {
     let mut reader = open_own(Kind::Epoch, config, sealed)?;
-    let epoch = Epoch {
-        number: reader.u64()?,
-        began_ms: reader.u64()?,
-    };
+    let epoch = Epoch { number: reader.u64()?, began_ms: reader.u64()? };
     reader.end()?;
     Ok(epoch)
 }
 
-/// When the admin interface was last asked.
-#[must_use]
-pub fn seal_poll(config: u64, asked_ms: u64) -> Vec<u8> {
-    seal(Kind::Poll, config, |out| out.u64(asked_ms))
+/// The last poll of the admin interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Poll {
+    /// When it was asked, by wall time.
+    pub asked_ms: u64,
+    /// What became of the poll before. It is here so that a change is logged once and not by each worker.
+    pub ended: PollEnd,
 }
 
-pub fn open_poll(config: u64, sealed: &[u8]) -> Result<u64, WireFault> {
+#[must_use]
+pub fn seal_poll(config: u64, poll: Poll) -> Vec<u8> {
+    seal(Kind::Poll, config, |out| {
+        out.u64(poll.asked_ms);
+        out.u16(poll.ended as u16);
+    })
+}
+
+pub fn open_poll(config: u64, sealed: &[u8]) -> Result<Poll, WireFault> {
     let mut reader = open_own(Kind::Poll, config, sealed)?;
     let asked_ms = reader.u64()?;
+    let number = reader.u16()?;
+    let ended = PollEnd::ALL.into_iter().find(|end| *end as u16 == number);
+    let poll = Poll { asked_ms, ended: ended.ok_or(WireFault::Malformed)? };
     reader.end()?;
-    Ok(asked_ms)
+    Ok(poll)
 }
 
 fn write_members(out: &mut Writer, members: &Members) {
@@ -161,10 +170,7 @@ pub fn open_plan(config: u64, sealed: &[u8]) -> Result<Plan, WireFault> {
         learned: reader.list(MAX_SERVERS, Reader::u16)?,
         placement: read_placement(&mut reader)?,
         hot: reader.list(MAX_HOT_KEYS, |reader| {
-            Ok(HotKey {
-                key: KeyHash(reader.u64()?),
-                value: reader.u16()?,
-            })
+            Ok(HotKey { key: KeyHash(reader.u64()?), value: reader.u16()? })
         })?,
     };
     reader.end()?;
@@ -174,12 +180,8 @@ pub fn open_plan(config: u64, sealed: &[u8]) -> Result<Plan, WireFault> {
 fn read_placement(reader: &mut Reader<'_>) -> Result<Placement, WireFault> {
     Ok(match reader.u16()? {
         0 => Placement::Rendezvous,
-        1 => Placement::Turned {
-            rotation: reader.u32()?,
-        },
-        2 => Placement::Dealt {
-            owners: reader.list(MAX_BINS, Reader::u16)?,
-        },
+        1 => Placement::Turned { rotation: reader.u32()? },
+        2 => Placement::Dealt { owners: reader.list(MAX_BINS, Reader::u16)? },
         _ => return Err(WireFault::Malformed),
     })
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::Worker;
+use crate::agreement::{SharedStore, StoreFault};
 use crate::plan::{Placement, Plan};
 use crate::table::Table;
 use crate::telemetry::{Condition, Counter, Gauge};
+use crate::wire::records;
 
 /// An activation further ahead is a clock's error, not a planner's wish.
 pub(super) const MAX_LEAD_MS: u64 = 5_000;
@@ -16,6 +18,40 @@ pub(super) fn is_ahead(plan: &Plan, now_ms: u64) -> bool {
 }
 
 impl Worker {
+    /// Whether the clock must be read before the next request, for [`Worker::catch_up`].
+    #[inline]
+    #[must_use]
+    pub fn needs_clock(&self) -> bool {
+        self.pending.is_some() || self.lead_ms() > 0
+    }
+
+    /// Makes sure, before a request, that no plan holds that this worker does not follow.
+    ///
+    /// A plan activates no sooner than the lead after it was published, so one look in each lead is enough:
+    /// the ticks see to that, but for a worker whose ticks were late.
+    pub fn catch_up(&mut self, now_ms: u64, store: &mut dyn SharedStore) {
+        let lead_ms = self.lead_ms();
+        if lead_ms > 0
+            && now_ms.abs_diff(self.looked_ms) >= lead_ms
+            && self.look(now_ms, store).is_err()
+        {
+            self.count(Counter::SharedFailed);
+        }
+        self.activate_due(now_ms);
+    }
+
+    fn look(&mut self, now_ms: u64, store: &mut dyn SharedStore) -> Result<(), StoreFault> {
+        let config = self.config.digest;
+        let Some(desk) = &mut self.desk else { return Ok(()) };
+        let open = |bytes: &[u8]| records::open_plan(config, bytes);
+        let seen = desk.plan.read(store, &mut self.tally, open)?;
+        self.looked_ms = now_ms;
+        if let Some(plan) = seen.value {
+            self.consider(plan, now_ms);
+        }
+        Ok(())
+    }
+
     /// Adopts a pending plan whose time has come.
     pub fn activate_due(&mut self, now_ms: u64) {
         let due = |(plan, _): &mut (Arc<Plan>, Arc<Table>)| !is_ahead(plan, now_ms);
@@ -31,6 +67,8 @@ impl Worker {
 
     /// Takes up a published plan if it is newer and sound: at once, or when its time comes.
     pub(super) fn consider(&mut self, plan: Plan, now_ms: u64) {
+        // The plan before may be due by now, and must not be skipped for one that waits.
+        self.activate_due(now_ms);
         if plan.version <= self.newest_version() {
             return;
         }
@@ -48,10 +86,10 @@ impl Worker {
 
     /// The table of a plan, shared with a known plan that places alike.
     pub(super) fn table_of(&self, plan: &Plan) -> Arc<Table> {
-        if let Some((pending, table)) = &self.pending {
-            if pending.places_like(plan) {
-                return table.clone();
-            }
+        if let Some((pending, table)) = &self.pending
+            && pending.places_like(plan)
+        {
+            return table.clone();
         }
         match (self.router.plan(), self.router.table()) {
             (Some(active), Some(table)) if active.places_like(plan) => table.clone(),
@@ -67,14 +105,9 @@ impl Worker {
         if let Placement::Turned { rotation } = plan.placement {
             self.gauge(Gauge::Rotation, u64::from(rotation));
         }
-        if !self
-            .router
-            .table()
-            .is_some_and(|active| Arc::ptr_eq(active, &table))
-        {
+        if !self.router.table().is_some_and(|active| Arc::ptr_eq(active, &table)) {
             self.ledger.forget_in_flight();
         }
-        self.judge(Condition::NoServer, plan.members.is_empty());
         self.router.adopt(plan, table);
     }
 

@@ -5,8 +5,8 @@ use crate::admin::{self, AdminFault};
 use crate::agreement::{SharedStore, StoreFault};
 use crate::config::Membership;
 use crate::servers::Members;
-use crate::telemetry::{Condition, Counter, Gauge};
-use crate::wire::records;
+use crate::telemetry::{Counter, Gauge, PollEnd};
+use crate::wire::records::{self, Poll};
 
 impl Worker {
     pub(super) fn members(
@@ -36,11 +36,8 @@ impl Worker {
         now_ms: u64,
         store: &mut dyn SharedStore,
     ) -> Result<(), StoreFault> {
-        let Membership::EnvoyAdmin {
-            admin_cluster,
-            poll_interval_ms,
-            ..
-        } = &self.config.membership
+        let Membership::EnvoyAdmin { admin_cluster, poll_interval_ms, .. } =
+            &self.config.membership
         else {
             return Ok(());
         };
@@ -51,54 +48,73 @@ impl Worker {
         let config = self.config.digest;
         let open = |bytes: &[u8]| records::open_poll(config, bytes);
         let seen = desk.poll.read(store, &mut self.tally, open)?;
-        if let Some(at) = seen.value.filter(|at| recent(*at)) {
-            self.polled_ms = Some(at);
+        if let Some(poll) = seen.value.filter(|poll| recent(poll.asked_ms)) {
+            self.polled_ms = Some(poll.asked_ms);
             return Ok(());
         }
-        let sealed = records::seal_poll(config, now_ms);
-        if desk
-            .poll
-            .replace(store, &mut self.tally, seen.expect, &sealed)?
-        {
+        let ended = seen.value.map_or(PollEnd::Well, |poll| poll.ended);
+        let sealed = records::seal_poll(config, Poll { asked_ms: now_ms, ended });
+        if desk.poll.replace(store, &mut self.tally, seen.expect, &sealed)? {
             self.polled_ms = Some(now_ms);
-            self.actions.push(Action::Poll {
-                admin_cluster: admin_cluster.clone(),
-            });
+            self.actions.push(Action::Poll { admin_cluster: admin_cluster.clone() });
         }
         Ok(())
     }
 
     /// A poll could not be sent, or was not answered, or not with 200.
-    pub fn on_poll_failed(&mut self) -> Vec<Action> {
-        self.count(Counter::PollsFailed);
-        self.judge(Condition::AdminSilent, true);
+    pub fn on_poll_failed(&mut self, store: &mut dyn SharedStore) -> Vec<Action> {
+        self.note_poll_end(PollEnd::Silent, store);
         std::mem::take(&mut self.actions)
     }
 
     /// The admin interface answered a poll: publishes the members if they changed.
     pub fn on_clusters(&mut self, body: &[u8], store: &mut dyn SharedStore) -> Vec<Action> {
-        self.judge(Condition::AdminSilent, false);
         let Membership::EnvoyAdmin { cluster, .. } = &self.config.membership else {
             return Vec::new();
         };
-        let census = admin::read_clusters(body, cluster);
-        let unreadable = matches!(census, Err(AdminFault::Malformed(_)));
-        self.judge(Condition::AdminUnreadable, unreadable);
-        self.judge(
-            Condition::ClusterUnknown,
-            census == Err(AdminFault::NoCluster),
-        );
-        match census {
+        let ended = match admin::read_clusters(body, cluster) {
             Ok(census) => {
-                self.count(Counter::PollsAnswered);
                 self.gauge(Gauge::ServersUnusable, census.unusable as u64);
                 if self.publish_roster(&census.usable, store).is_err() {
                     self.count(Counter::SharedFailed);
                 }
+                PollEnd::Well
             }
-            Err(_) => self.count(Counter::PollsFailed),
-        }
+            Err(AdminFault::Malformed(_)) => PollEnd::Unreadable,
+            Err(AdminFault::NoCluster) => PollEnd::NoCluster,
+        };
+        self.note_poll_end(ended, store);
         std::mem::take(&mut self.actions)
+    }
+
+    fn note_poll_end(&mut self, ended: PollEnd, store: &mut dyn SharedStore) {
+        let well = ended == PollEnd::Well;
+        self.count(if well { Counter::PollsAnswered } else { Counter::PollsFailed });
+        match self.change_poll_end(ended, store) {
+            Ok(true) if well => self.actions.push(Action::Inform(ended.text().into())),
+            Ok(true) => self.actions.push(Action::Warn(ended.text().into())),
+            Ok(false) => {}
+            Err(_) => self.count(Counter::SharedFailed),
+        }
+    }
+
+    /// Whether this ends otherwise than the poll before, and no other worker has noted so yet.
+    fn change_poll_end(
+        &mut self,
+        ended: PollEnd,
+        store: &mut dyn SharedStore,
+    ) -> Result<bool, StoreFault> {
+        let Some(desk) = &mut self.desk else {
+            return Ok(false);
+        };
+        let config = self.config.digest;
+        let open = |bytes: &[u8]| records::open_poll(config, bytes);
+        let seen = desk.poll.read(store, &mut self.tally, open)?;
+        let Some(poll) = seen.value.filter(|poll| poll.ended != ended) else {
+            return Ok(false);
+        };
+        let sealed = records::seal_poll(config, Poll { ended, ..poll });
+        desk.poll.replace(store, &mut self.tally, seen.expect, &sealed)
     }
 
     fn publish_roster(
@@ -116,10 +132,7 @@ impl Worker {
             return Ok(());
         }
         let sealed = records::seal_roster(config, found);
-        if desk
-            .roster
-            .replace(store, &mut self.tally, seen.expect, &sealed)?
-        {
+        if desk.roster.replace(store, &mut self.tally, seen.expect, &sealed)? {
             self.urgent = true;
         }
         Ok(())

@@ -15,6 +15,7 @@ use crate::agreement::arena::{self, Arena};
 use crate::agreement::epoch::EpochClock;
 use crate::agreement::slot::OwnSlot;
 use crate::agreement::{SharedStore, Shelf, StoreFault, Tally};
+use crate::audit::{Answered, Audit};
 use crate::config::Config;
 use crate::hash::KeyHash;
 use crate::loads::LocalId;
@@ -61,12 +62,15 @@ pub struct Worker {
     arena: Arena,
     desk: Option<Desk>,
     tally: Tally,
+    /// When the published plan was last looked at.
+    looked_ms: u64,
     /// A plan that holds from its activation on, with its table.
     pending: Option<(Arc<Plan>, Arc<Table>)>,
     duty: Option<planning::Duty>,
     /// Membership changed or the plan is unreadable: do not wait for the epoch's end.
     urgent: bool,
     ledger: publication::Ledger,
+    audit: Audit,
     polled_ms: Option<u64>,
     counters: Counters,
     gauges: Gauges,
@@ -85,10 +89,12 @@ impl Worker {
             config,
             desk: None,
             tally: Tally::default(),
+            looked_ms: 0,
             pending: None,
             duty: None,
             urgent: false,
             ledger: publication::Ledger::default(),
+            audit: Audit::default(),
             polled_ms: None,
             counters: Counters::default(),
             gauges: Gauges::default(),
@@ -110,13 +116,6 @@ impl Worker {
         self.router.plan()
     }
 
-    /// Whether the clock must be read before the next request: a plan waits for its time.
-    #[inline]
-    #[must_use]
-    pub fn awaits_activation(&self) -> bool {
-        self.pending.is_some()
-    }
-
     /// Chooses the owners of a key.
     ///
     /// # Errors
@@ -136,10 +135,21 @@ impl Worker {
         self.router.write_owners(route, out);
     }
 
-    /// The request that went to this server is over.
+    /// The request that went to this server is over. Returns whether to look where it was answered.
     #[inline]
-    pub fn finish(&mut self, server: LocalId) {
+    pub fn finish(&mut self, server: LocalId) -> bool {
         self.router.finish(server);
+        self.audit.wants_this()
+    }
+
+    /// Where a request was answered that was looked at.
+    pub fn on_answered(&mut self, answered: Answered) {
+        self.audit.saw(answered);
+        match answered {
+            Answered::ByFirst => {}
+            Answered::BySuccessor => self.count(Counter::RetriesToSuccessor),
+            Answered::ByFallback => self.count(Counter::Fallback),
+        }
     }
 
     /// Counts something that the host saw.
@@ -165,6 +175,7 @@ impl Worker {
 
     /// Does what is due: publishes, looks for a new plan, and plans if it is this worker's turn.
     pub fn tick(&mut self, now_ms: u64, store: &mut dyn SharedStore) -> Vec<Action> {
+        self.audit.tick();
         self.router.decay(now_ms);
         self.sample_in_flight(now_ms);
         self.activate_due(now_ms);
@@ -212,9 +223,9 @@ impl Worker {
     ) -> Result<(), StoreFault> {
         let config = self.config.digest;
         self.poll_if_due(desk, now_ms, store)?;
-        let seen = desk.plan.read(store, &mut self.tally, |bytes| {
-            records::open_plan(config, bytes)
-        })?;
+        let seen =
+            desk.plan.read(store, &mut self.tally, |bytes| records::open_plan(config, bytes))?;
+        self.looked_ms = now_ms;
         if let Some(plan) = seen.value {
             self.consider(plan, now_ms);
         } else if self.members_known(desk, store)? {
@@ -222,8 +233,7 @@ impl Worker {
         }
         let length = self.config.epoch_ms;
         let (epoch, claimed) =
-            desk.epoch
-                .advance(store, &mut self.tally, now_ms, length, self.urgent)?;
+            desk.epoch.advance(store, &mut self.tally, now_ms, length, self.urgent)?;
         self.close_epoch(epoch.number);
         let slot = self.own_slot(now_ms);
         let published = desk.slot.publish(store, &mut self.tally, &slot)?;

@@ -1,14 +1,21 @@
 //! Planning for all workers, when it is this one's turn.
 
 use super::adoption::{MAX_LEAD_MS, is_ahead};
-use super::{Desk, Worker};
+use super::{Action, Desk, Worker};
 use crate::agreement::{Seen, SharedStore, StoreFault, slot};
 use crate::config::{Membership, Strategy};
 use crate::plan::Plan;
-use crate::planner::merge::Contribution;
+use crate::planner::merge::{LoadMap, Merge};
 use crate::planner::{self, Request};
+use crate::servers::Members;
 use crate::telemetry::{Condition, Counter, Gauge};
-use crate::wire::records::{self, Slot};
+use crate::wire::records;
+
+/// What the planner learns from the slots.
+struct Survey {
+    loads: LoadMap,
+    newest_version: u64,
+}
 
 /// An epoch that this worker claimed and has yet to plan.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +29,7 @@ impl Worker {
     pub(super) fn take_duty(&mut self, epoch: u64, now_ms: u64) {
         let settle = self.config.counts_bins() && !self.urgent;
         let wait = if settle { 2 * self.config.tick_ms } else { 0 };
-        self.duty = Some(Duty {
-            epoch,
-            not_before_ms: now_ms + wait,
-        });
+        self.duty = Some(Duty { epoch, not_before_ms: now_ms + wait });
         self.urgent = false;
     }
 
@@ -43,11 +47,7 @@ impl Worker {
         let config = self.config.clone();
         let open = |bytes: &[u8]| records::open_plan(config.digest, bytes);
         let seen = desk.plan.read(store, &mut self.tally, open)?;
-        if seen
-            .value
-            .as_ref()
-            .is_some_and(|plan| is_ahead(plan, now_ms))
-        {
+        if seen.value.as_ref().is_some_and(|plan| is_ahead(plan, now_ms)) {
             // A plan waits for its time: one at a time, or workers might skip it.
             return Ok(());
         }
@@ -55,18 +55,14 @@ impl Worker {
         let Some(members) = self.members(desk, store)? else {
             return Ok(());
         };
-        let arena = desk.slot.arena();
-        let slots = slot::read_all(store, &mut self.tally, config.digest, arena, now_ms)?;
-        self.gauge(Gauge::Workers, slots.len() as u64);
-        let version = self.next_version(&seen, &slots, store)?;
+        let survey = self.survey(desk, duty.epoch, &members, now_ms, store)?;
+        let version = self.next_version(&seen, survey.newest_version, store)?;
         let own = self.plan().cloned();
-        let contributions: Vec<Contribution> =
-            slots.into_iter().map(|slot| slot.contribution).collect();
         let planned = self.make_plan(&Request {
             config: &config,
             members: &members,
             previous: seen.value.as_ref().or(own.as_deref()),
-            contributions: &contributions,
+            loads: &survey.loads,
             epoch: duty.epoch,
             version,
             now_ms,
@@ -93,31 +89,59 @@ impl Worker {
         }
         plan.activate_at_ms = now_ms + self.lead_ms();
         let sealed = records::seal_plan(self.config.digest, &plan);
-        if desk
-            .plan
-            .replace(store, &mut self.tally, seen.expect, &sealed)?
-        {
+        if desk.plan.replace(store, &mut self.tally, seen.expect, &sealed)? {
             self.count(Counter::PlansPublished);
+            self.tell_of_servers(seen.value.as_ref(), &plan);
             self.consider(plan, now_ms);
         }
         Ok(())
+    }
+
+    /// The planner alone logs that the last server went or the first came back, so it is logged once.
+    fn tell_of_servers(&mut self, last: Option<&Plan>, plan: &Plan) {
+        let had_none = last.is_some_and(|last| last.members.is_empty());
+        let has_none = plan.members.is_empty();
+        if has_none && !had_none {
+            let text = "no server is usable: the fallback policy routes";
+            self.actions.push(Action::Warn(text.into()));
+        } else if had_none && !has_none {
+            self.actions.push(Action::Inform("a server is usable again".into()));
+        }
+    }
+
+    /// What all living workers published.
+    fn survey(
+        &mut self,
+        desk: &Desk,
+        epoch: u64,
+        members: &Members,
+        now_ms: u64,
+        store: &mut dyn SharedStore,
+    ) -> Result<Survey, StoreFault> {
+        let (config, arena) = (self.config.digest, desk.slot.arena());
+        let mut merge = Merge::new(&self.config, members, epoch);
+        let (mut workers, mut newest_version) = (0, 0);
+        slot::read_all(store, &mut self.tally, config, arena, now_ms, |slot| {
+            merge.add(&slot.contribution);
+            workers += 1;
+            newest_version = newest_version.max(slot.plan_version);
+        })?;
+        self.gauge(Gauge::Workers, workers);
+        Ok(Survey { loads: merge.finish(), newest_version })
     }
 
     /// Over every version that anyone here has seen.
     fn next_version(
         &mut self,
         seen: &Seen<Plan>,
-        slots: &[Slot],
+        newest_in_slots: u64,
         store: &mut dyn SharedStore,
     ) -> Result<u64, StoreFault> {
-        let mut highest = match &seen.value {
+        let published = match &seen.value {
             Some(plan) => plan.version,
             None => self.arena.highest_version(store, &mut self.tally)?,
         };
-        for slot in slots {
-            highest = highest.max(slot.plan_version);
-        }
-        Ok(highest.max(self.newest_version()) + 1)
+        Ok(published.max(newest_in_slots).max(self.newest_version()) + 1)
     }
 
     fn make_plan(&mut self, request: &Request<'_>) -> Option<Plan> {
@@ -138,7 +162,7 @@ impl Worker {
     }
 
     /// `spread` may differ between workers for a moment; with one owner a key, all must change at once.
-    fn lead_ms(&self) -> u64 {
+    pub(super) fn lead_ms(&self) -> u64 {
         match self.config.strategy {
             Strategy::Spread => 0,
             _ => 2 * self.config.tick_ms,
@@ -155,11 +179,12 @@ impl Worker {
         }
         let config = self.config.clone();
         let members = members.clone();
+        let loads = Merge::new(&config, &members, 1).finish();
         let plan = self.make_plan(&Request {
             config: &config,
             members: &members,
             previous: None,
-            contributions: &[],
+            loads: &loads,
             epoch: 1,
             version: 1,
             now_ms,

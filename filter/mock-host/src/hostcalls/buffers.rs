@@ -42,10 +42,9 @@ fn buffer(state: &VmState, kind: u32) -> Option<&[u8]> {
     match kind {
         buffer_type::VM_CONFIGURATION => Some(&state.vm_configuration),
         buffer_type::PLUGIN_CONFIGURATION => plugin_configuration(state),
-        buffer_type::HTTP_CALL_RESPONSE_BODY => state
-            .contexts
-            .target_answer()
-            .map(|answer| answer.body.as_slice()),
+        buffer_type::HTTP_CALL_RESPONSE_BODY => {
+            state.contexts.target_answer().map(|answer| answer.body.as_slice())
+        }
         // Bodies and messages that the mock host never has: there, and empty.
         _ => Some(&[]),
     }
@@ -55,11 +54,7 @@ fn buffer(state: &VmState, kind: u32) -> Option<&[u8]> {
 fn plugin_configuration(state: &VmState) -> Option<&[u8]> {
     let target = state.contexts.target();
     let root = state.contexts.configuring.filter(|&root| root == target)?;
-    state
-        .contexts
-        .roots
-        .get(&root)
-        .map(|root| &*root.plugin_configuration)
+    state.contexts.roots.get(&root).map(|root| &*root.plugin_configuration)
 }
 
 fn get_property(
@@ -75,9 +70,7 @@ fn get_property(
         .contexts
         .target_stream()
         .and_then(|stream| stream.properties.get(path).map(Rc::clone));
-    let value = own
-        .or_else(|| state.host.property(path))
-        .ok_or(Status::NotFound)?;
+    let value = own.or_else(|| state.host.property(path)).ok_or(Status::NotFound)?;
     guest.give(value.len(), (data, size), |_, out| copy(&value, out))
 }
 

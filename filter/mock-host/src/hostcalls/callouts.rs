@@ -78,18 +78,9 @@ fn http_call(
     let token = state.new_token();
     let root = state.contexts.target_root();
     let timeout = Duration::from_millis(u64::from(timeout_ms));
-    state.http_calls.insert(
-        token,
-        HttpCall {
-            token,
-            root,
-            cluster,
-            headers,
-            body,
-            trailers,
-            timeout,
-        },
-    );
+    state
+        .http_calls
+        .insert(token, HttpCall { token, root, cluster, headers, body, trailers, timeout });
     guest.put(token_at, token.to_le_bytes())
 }
 
@@ -112,13 +103,7 @@ fn send_local_response(
     let headers = pairs::parse(bytes(memory, spans.headers)?);
     state.stop_iteration = true;
     if let Some(stream) = state.contexts.target_stream() {
-        let response = LocalResponse {
-            status,
-            headers,
-            body,
-            details,
-            grpc_status,
-        };
+        let response = LocalResponse { status, headers, body, details, grpc_status };
         stream.local_response.get_or_insert(response);
     }
     Ok(())

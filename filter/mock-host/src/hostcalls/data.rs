@@ -26,10 +26,7 @@ fn get_shared_data(
     cas: u32,
 ) -> Outcome {
     let (memory, state) = guest.split();
-    let found = state
-        .host
-        .shared_data()
-        .get_versioned(bytes(memory, (key, key_size))?);
+    let found = state.host.shared_data().get_versioned(bytes(memory, (key, key_size))?);
     let (value, version) = found.ok_or(Status::NotFound)?;
     guest.give(value.len(), (data, size), |_, out| copy(&value, out))?;
     guest.put(cas, version.to_le_bytes())
@@ -44,10 +41,7 @@ fn set_shared_data(
     cas: u32,
 ) -> Outcome {
     let (memory, state) = guest.split();
-    let (key, value) = (
-        bytes(memory, (key, key_size))?,
-        bytes(memory, (data, size))?,
-    );
+    let (key, value) = (bytes(memory, (key, key_size))?, bytes(memory, (data, size))?);
     Ok(state.host.shared_data().set(key, value, cas)?)
 }
 
@@ -77,7 +71,5 @@ fn record_metric(guest: &mut Guest<'_, '_>, id: u32, value: u64) -> Outcome {
 
 fn increment_metric(guest: &mut Guest<'_, '_>, id: u32, offset: i64) -> Outcome {
     let state = guest.state();
-    Ok(state
-        .metric_ids
-        .increment(state.host.metrics(), id, offset)?)
+    Ok(state.metric_ids.increment(state.host.metrics(), id, offset)?)
 }

@@ -34,11 +34,7 @@ pub(super) fn define_all(linker: &mut Linker<VmState>) -> wasmtime::Result<()> {
 }
 
 fn check_map(map: u32) -> Result<(), Status> {
-    if map > map_type::MAX {
-        Err(Status::BadArgument)
-    } else {
-        Ok(())
-    }
+    if map > map_type::MAX { Err(Status::BadArgument) } else { Ok(()) }
 }
 
 fn get_value(
@@ -51,9 +47,7 @@ fn get_value(
 ) -> Outcome {
     check_map(map)?;
     let (memory, state) = guest.split();
-    let place = state
-        .contexts
-        .find_header(map, bytes(memory, (name, name_size))?)?;
+    let place = state.contexts.find_header(map, bytes(memory, (name, name_size))?)?;
     guest.give(place.at.len(), (data, size), |state, out| {
         copy(state.contexts.header_at(&place), out)
     })
@@ -68,9 +62,7 @@ fn get_pairs(guest: &mut Guest<'_, '_>, map: u32, data: u32, size: u32) -> Outco
     if let Some(headers) = state.contexts.readable(state.contexts.target(), map) {
         pairs::serialise(headers, &mut serialised);
     }
-    let outcome = guest.give(serialised.len(), (data, size), |_, out| {
-        copy(&serialised, out)
-    });
+    let outcome = guest.give(serialised.len(), (data, size), |_, out| copy(&serialised, out));
     guest.state().scratch = serialised;
     outcome
 }

@@ -66,23 +66,15 @@ fn define_unimplemented(
     hostcall: Hostcall,
     arguments: usize,
 ) -> wasmtime::Result<()> {
-    let signature = FuncType::new(
-        engine,
-        std::iter::repeat_n(ValType::I32, arguments),
-        [ValType::I32],
-    );
-    linker.func_new(
-        IMPORT_MODULE,
-        hostcall.name(),
-        signature,
-        move |mut caller, _, results| {
-            let status = match caller.data_mut().meet(hostcall)? {
-                Verdict::Refuse(status) => status,
-                Verdict::Proceed | Verdict::Trap => Status::Unimplemented,
-            };
-            results[0] = wasmtime::Val::I32(status as i32);
-            Ok(())
-        },
-    )?;
+    let signature =
+        FuncType::new(engine, std::iter::repeat_n(ValType::I32, arguments), [ValType::I32]);
+    linker.func_new(IMPORT_MODULE, hostcall.name(), signature, move |mut caller, _, results| {
+        let status = match caller.data_mut().meet(hostcall)? {
+            Verdict::Refuse(status) => status,
+            Verdict::Proceed | Verdict::Trap => Status::Unimplemented,
+        };
+        results[0] = wasmtime::Val::I32(status as i32);
+        Ok(())
+    })?;
     Ok(())
 }

@@ -25,12 +25,7 @@ fn log(guest: &mut Guest<'_, '_>, level: u32, data: u32, size: u32) -> Outcome {
     let (memory, state) = guest.split();
     let message = String::from_utf8_lossy(bytes(memory, (data, size))?).into_owned();
     let context = state.contexts.target();
-    state.host.log().push(LogLine {
-        worker: state.worker,
-        context,
-        level,
-        message,
-    });
+    state.host.log().push(LogLine { worker: state.worker, context, level, message });
     Ok(())
 }
 
@@ -85,11 +80,7 @@ fn continue_stream(guest: &mut Guest<'_, '_>, kind: u32) -> Outcome {
 fn done(guest: &mut Guest<'_, '_>) -> Outcome {
     let state = guest.state();
     let target = state.contexts.target_root();
-    let waiting = state
-        .contexts
-        .roots
-        .get_mut(&target)
-        .filter(|root| root.awaits_done);
+    let waiting = state.contexts.roots.get_mut(&target).filter(|root| root.awaits_done);
     waiting.ok_or(Status::NotFound)?.awaits_done = false;
     state.done_roots.push(target);
     Ok(())

@@ -51,11 +51,7 @@ fn a_clock_can_drift() {
     assert_eq!(told(&host, &mut worker), 11_001_000_000);
     worker.clock().set_drift_ppm(-100);
     host.clock().advance(Duration::from_secs(10));
-    assert_eq!(
-        told(&host, &mut worker),
-        21_000_000_000,
-        "what it gained it loses"
-    );
+    assert_eq!(told(&host, &mut worker), 21_000_000_000, "what it gained it loses");
 }
 
 #[test]

@@ -13,22 +13,14 @@ const WORKER: &str = include_str!("../envoy_log/worker.txt");
 const SERVING: u32 = 1;
 
 fn request(worker: &mut Worker) {
-    let keys = [
-        ("X-Key", "one"),
-        ("x-key", "twotwo"),
-        ("x-out", "s"),
-        ("x-out", "t"),
-    ];
+    let keys = [("X-Key", "one"), ("x-key", "twotwo"), ("x-out", "s"), ("x-out", "t")];
     let headers: Vec<_> = PLAIN.into_iter().chain(keys).collect();
     let stream = worker.request(&headers).unwrap();
     worker.finish(stream).unwrap();
 }
 
 fn configuration(plugin: &str) -> Configuration {
-    Configuration {
-        vm: b"vm".as_slice().into(),
-        plugin: plugin.as_bytes().into(),
-    }
+    Configuration { vm: b"vm".as_slice().into(), plugin: plugin.as_bytes().into() }
 }
 
 /// What record.py makes happen in Envoy.
@@ -41,9 +33,7 @@ fn play(host: &Host) {
     for token in [4, 8] {
         for worker in [&mut main_thread, &mut serving] {
             worker.tick().unwrap();
-            worker
-                .respond_http_call(token, &[(":status", "200")], "body")
-                .unwrap();
+            worker.respond_http_call(token, &[(":status", "200")], "body").unwrap();
         }
     }
     request(&mut serving);
@@ -62,11 +52,8 @@ fn play(host: &Host) {
 fn the_mock_host_answers_as_envoy_did() {
     let host = Host::new();
     play(&host);
-    let (serving, main_thread): (Vec<_>, Vec<_>) = host
-        .log()
-        .lines()
-        .into_iter()
-        .partition(|line| line.worker == Some(SERVING));
+    let (serving, main_thread): (Vec<_>, Vec<_>) =
+        host.log().lines().into_iter().partition(|line| line.worker == Some(SERVING));
     for (seen, recorded) in [(main_thread, MAIN_THREAD), (serving, WORKER)] {
         let seen: Vec<_> = seen.into_iter().map(|line| line.message).collect();
         let recorded: Vec<_> = recorded.lines().collect();

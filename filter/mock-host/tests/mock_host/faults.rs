@@ -18,10 +18,8 @@ fn a_worker_can_die_between_any_two_host_calls() {
     for n in 1..=4 {
         let (host, mut worker) = solo(THREE_WRITES);
         worker.trap_after_hostcalls(n);
-        let trapped = WorkerError::Trapped {
-            callback: Callback::Tick,
-            reason: TrapReason::Injected,
-        };
+        let trapped =
+            WorkerError::Trapped { callback: Callback::Tick, reason: TrapReason::Injected };
         assert_eq!(worker.tick(), Err(trapped));
         let written = host.shared_data().keys().len() as u64;
         assert_eq!(
@@ -53,10 +51,7 @@ fn a_trapped_worker_refuses_everything_until_reloaded() {
     worker.trap_after_hostcalls(1);
     worker.tick().unwrap_err();
     assert_eq!(worker.tick(), Err(WorkerError::WorkerTrapped));
-    assert_eq!(
-        worker.request(&PLAIN).unwrap_err(),
-        WorkerError::WorkerTrapped
-    );
+    assert_eq!(worker.request(&PLAIN).unwrap_err(), WorkerError::WorkerTrapped);
     assert_eq!(worker.fail_http_call(4), Err(WorkerError::WorkerTrapped));
     assert_eq!(worker.add_root("new"), Err(WorkerError::WorkerTrapped));
     assert_eq!(host.live_workers(), 1);
@@ -64,17 +59,9 @@ fn a_trapped_worker_refuses_everything_until_reloaded() {
     worker.reload().unwrap();
     assert_eq!(worker.trap(), None);
     worker.finish(stream).unwrap();
-    assert_eq!(
-        worker.last().runs,
-        0,
-        "a stream of the old VM ends without a call"
-    );
+    assert_eq!(worker.last().runs, 0, "a stream of the old VM ends without a call");
     worker.tick().unwrap();
-    assert_eq!(
-        notes(&host),
-        [0, 0, 0],
-        "the fresh VM has none of the old one's memory"
-    );
+    assert_eq!(notes(&host), [0, 0, 0], "the fresh VM has none of the old one's memory");
 }
 
 #[test]
@@ -84,11 +71,7 @@ fn chosen_host_calls_can_refuse() {
     worker.tick().unwrap();
     assert_eq!(notes(&host), [10, 10, 0]);
     assert_eq!(host.shared_data().keys(), [b"c".to_vec(), b"out".to_vec()]);
-    assert_eq!(
-        worker.hostcalls().get(Hostcall::SetSharedData),
-        4,
-        "refused calls count"
-    );
+    assert_eq!(worker.hostcalls().get(Hostcall::SetSharedData), 4, "refused calls count");
 }
 
 #[test]
@@ -96,10 +79,7 @@ fn an_endless_loop_becomes_a_trap() {
     let (_host, mut worker) =
         solo(r#"(func (export "proxy_on_tick") (param i32) (loop $again (br $again)))"#);
     worker.set_fuel_limit(100_000);
-    let trapped = WorkerError::Trapped {
-        callback: Callback::Tick,
-        reason: TrapReason::OutOfFuel,
-    };
+    let trapped = WorkerError::Trapped { callback: Callback::Tick, reason: TrapReason::OutOfFuel };
     assert_eq!(worker.tick(), Err(trapped));
     assert!(worker.last().fuel >= 100_000);
 }
@@ -108,10 +88,7 @@ fn an_endless_loop_becomes_a_trap() {
 fn a_panic_of_the_module_is_a_trap_with_a_reason() {
     let (_host, mut worker) = solo(r#"(func (export "proxy_on_tick") (param i32) unreachable)"#);
     let error = worker.tick().unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "trap in proxy_on_tick: wasm trap: wasm `unreachable` instruction executed"
-    );
+    assert_eq!(error, "trap in proxy_on_tick: wasm trap: wasm `unreachable` instruction executed");
 }
 
 #[test]
@@ -126,8 +103,5 @@ fn a_trap_in_a_request_leaves_its_headers_half_changed() {
     worker.trap_after_hostcalls(2);
     worker.request(&[("x-a", "1"), ("x-b", "2")]).unwrap_err();
     let left = worker.headers_at_trap().unwrap();
-    assert_eq!(
-        (left.get("x-a"), left.get("x-b")),
-        (None, Some(b"2".as_slice()))
-    );
+    assert_eq!((left.get("x-a"), left.get("x-b")), (None, Some(b"2".as_slice())));
 }

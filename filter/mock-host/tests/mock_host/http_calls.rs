@@ -59,13 +59,8 @@ fn a_call_is_recorded_and_its_answer_readable_in_the_callback_only() {
         "no answer yet: headers a bad argument, body not found"
     );
     let calls = worker.http_calls();
-    let [call] = calls.as_slice() else {
-        panic!("{calls:?}")
-    };
-    assert_eq!(
-        (call.token, call.root, call.cluster.as_str()),
-        (4, worker.root(), "admin")
-    );
+    let [call] = calls.as_slice() else { panic!("{calls:?}") };
+    assert_eq!((call.token, call.root, call.cluster.as_str()), (4, worker.root(), "admin"));
     assert_eq!(
         (call.body.as_slice(), call.timeout),
         (b":st".as_slice(), Duration::from_millis(250))
@@ -73,15 +68,10 @@ fn a_call_is_recorded_and_its_answer_readable_in_the_callback_only() {
     assert_eq!(call.headers.get(":path"), Some(b"/".as_slice()));
     assert!(call.trailers.is_empty());
 
-    worker
-        .respond_http_call(4, &[(":status", "200"), ("x", "y")], "body")
-        .unwrap();
+    worker.respond_http_call(4, &[(":status", "200"), ("x", "y")], "body").unwrap();
     let arguments = [worker.root(), 4, 2, 4, 0];
     let status_and_body = [0, 0, u32::from(b'o'), 3];
-    assert_eq!(
-        notes(&host)[8..],
-        [arguments.as_slice(), &status_and_body].concat()
-    );
+    assert_eq!(notes(&host)[8..], [arguments.as_slice(), &status_and_body].concat());
     assert_eq!(
         worker.respond_http_call(4, &[(":status", "200")], ""),
         Err(WorkerError::UnknownToken { token: 4 })

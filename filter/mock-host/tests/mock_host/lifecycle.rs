@@ -32,10 +32,7 @@ const TRACE: &str = r#"
 "#;
 
 fn configuration(vm: &str, plugin: &str) -> Configuration {
-    Configuration {
-        vm: vm.as_bytes().into(),
-        plugin: plugin.as_bytes().into(),
-    }
+    Configuration { vm: vm.as_bytes().into(), plugin: plugin.as_bytes().into() }
 }
 
 #[test]
@@ -53,10 +50,7 @@ fn a_worker_starts_as_in_envoy() {
     assert_eq!(notes(&host)[14..], [1000, 2, 1]);
     assert_eq!(worker.totals(Callback::Tick).runs, 1);
     assert_eq!(worker.totals(Callback::Configure).hostcalls.total(), 3);
-    assert_eq!(
-        (worker.root(), worker.number(), worker.memory_bytes()),
-        (1, 0, 131_072)
-    );
+    assert_eq!((worker.root(), worker.number(), worker.memory_bytes()), (1, 0, 131_072));
 }
 
 #[test]
@@ -90,41 +84,21 @@ fn a_new_configuration_is_a_second_root_in_the_same_vm() {
     let before = notes(&host).len();
     let second = worker.add_root("p").unwrap();
     let started = [1000, second, 0, 1001, second, 0, 0, 1002, second, 1, 0];
-    assert_eq!(
-        notes(&host)[before..],
-        started,
-        "proxy_on_vm_start comes again"
-    );
+    assert_eq!(notes(&host)[before..], started, "proxy_on_vm_start comes again");
     assert_eq!((worker.root(), worker.roots()), (second, vec![1, second]));
     assert_eq!(worker.add_root("no"), Err(WorkerError::ConfigureRefused));
-    assert_eq!(
-        worker.root(),
-        second,
-        "requests stay with the accepted root"
-    );
+    assert_eq!(worker.root(), second, "requests stay with the accepted root");
 
     let before = notes(&host).len();
     worker.tick().unwrap();
     worker.tick_root(1).unwrap();
-    worker
-        .request_with(&PLAIN, &RequestOptions::default().on_root(1))
-        .unwrap();
+    worker.request_with(&PLAIN, &RequestOptions::default().on_root(1)).unwrap();
     worker.remove_root(1).unwrap();
-    assert_eq!(
-        notes(&host)[before..],
-        [1003, second, 1, 1003, 1, 1, 1000, 4, 1, 1004, 1]
-    );
-    assert_eq!(
-        worker.tick_root(1),
-        Err(WorkerError::UnknownRoot { root: 1 })
-    );
+    assert_eq!(notes(&host)[before..], [1003, second, 1, 1003, 1, 1, 1000, 4, 1, 1004, 1]);
+    assert_eq!(worker.tick_root(1), Err(WorkerError::UnknownRoot { root: 1 }));
     worker.reload().unwrap();
     let restarted = [1000, 1, 0, 1001, 1, 0, 0, 1002, 1, 1, 0];
-    assert_eq!(
-        notes(&host),
-        restarted,
-        "a reload takes the newest accepted configuration"
-    );
+    assert_eq!(notes(&host), restarted, "a reload takes the newest accepted configuration");
 }
 
 #[test]
@@ -161,10 +135,7 @@ fn a_shutdown_takes_every_root_out_of_service_and_a_drop_none() {
     drop(second);
     assert_eq!(notes(&host), []);
     first.shut_down().unwrap();
-    assert_eq!(
-        (notes(&host), observer.host().live_workers()),
-        (vec![1, 1, 2, 2], 1)
-    );
+    assert_eq!((notes(&host), observer.host().live_workers()), (vec![1, 1, 2, 2], 1));
 }
 
 #[test]
@@ -185,28 +156,15 @@ fn initialisation_comes_first_and_may_only_log() {
           (drop (call $log (i32.const 3) (i32.const 256) (i32.const 4))) (i32.const 0))
         (func (export "_start") unreachable)"#,
     );
-    let lines: Vec<_> = host
-        .log()
-        .lines()
-        .into_iter()
-        .map(|line| (line.level, line.message))
-        .collect();
-    assert_eq!(
-        lines,
-        [
-            (LogLevel::Info, "hello".to_owned()),
-            (LogLevel::Warn, "hell".to_owned())
-        ]
-    );
+    let lines: Vec<_> =
+        host.log().lines().into_iter().map(|line| (line.level, line.message)).collect();
+    assert_eq!(lines, [(LogLevel::Info, "hello".to_owned()), (LogLevel::Warn, "hell".to_owned())]);
 
     let module = module(r#"(func (export "_start") (call $publish))"#);
     let error = Worker::start(&module, &Host::new(), &Configuration::default()).unwrap_err();
     assert_eq!(
         error,
-        WorkerError::Trapped {
-            callback: Callback::Start,
-            reason: TrapReason::Restricted
-        }
+        WorkerError::Trapped { callback: Callback::Start, reason: TrapReason::Restricted }
     );
 }
 
@@ -230,13 +188,8 @@ fn log_lines_say_who_logged_and_respect_the_level() {
     host.log().set_level(LogLevel::Info);
     second.tick().unwrap();
     let lines = host.log().take();
-    let [line] = lines.as_slice() else {
-        panic!("{lines:?}")
-    };
-    assert_eq!(
-        (line.worker, line.context, line.level),
-        (Some(1), 1, LogLevel::Error)
-    );
+    let [line] = lines.as_slice() else { panic!("{lines:?}") };
+    assert_eq!((line.worker, line.context, line.level), (Some(1), 1, LogLevel::Error));
     assert_eq!(line.message, "a\u{fffd}");
     assert_eq!((host.log().total(), host.log().lines().len()), (1, 0));
 }

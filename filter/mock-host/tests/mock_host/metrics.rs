@@ -37,17 +37,10 @@ fn every_definition_is_a_new_id_of_the_same_metric() {
     let metrics = host.metrics();
     assert_eq!(metrics.counter("name"), Some(10));
     assert_eq!(metrics.gauge("name"), Some(7));
-    assert_eq!(
-        metrics.histogram("name"),
-        Some(HistogramSummary { count: 2, sum: 18 })
-    );
+    assert_eq!(metrics.histogram("name"), Some(HistogramSummary { count: 2, sum: 18 }));
     assert_eq!(metrics.counter("other"), None);
     assert_eq!(metrics.distinct_names(), 3);
-    let kinds = [
-        MetricType::Counter,
-        MetricType::Gauge,
-        MetricType::Histogram,
-    ];
+    let kinds = [MetricType::Counter, MetricType::Gauge, MetricType::Histogram];
     assert_eq!(metrics.names(), kinds.map(|kind| (kind, "name".to_owned())));
 }
 
@@ -81,12 +74,6 @@ fn counters_only_grow_and_gauges_go_both_ways() {
     let steps = [2, 2, 0, 0, 0, 2];
     let record_and_get = [0, 0, 3, 2];
     let unknown_ids = [1, 1, 1, 2];
-    assert_eq!(
-        notes(&host)[6..],
-        [steps.as_slice(), &record_and_get, &unknown_ids].concat()
-    );
-    assert_eq!(
-        (host.metrics().counter("name"), host.metrics().gauge("name")),
-        (Some(4), Some(3))
-    );
+    assert_eq!(notes(&host)[6..], [steps.as_slice(), &record_and_get, &unknown_ids].concat());
+    assert_eq!((host.metrics().counter("name"), host.metrics().gauge("name")), (Some(4), Some(3)));
 }

@@ -29,26 +29,18 @@ fn imports_and_exports_are_listed_by_name() {
         ("memory", ExternKind::Memory),
         ("proxy_abi_version_0_2_1", ExternKind::Function),
     ];
-    assert_eq!(
-        exports,
-        expected.map(|(name, kind)| (name.to_owned(), kind))
-    );
+    assert_eq!(exports, expected.map(|(name, kind)| (name.to_owned(), kind)));
 }
 
 #[test]
 fn an_unknown_import_is_named() {
     let error = load(&format!(r#"(import "env" "proxy_dance" (func)) {NEEDED}"#)).unwrap_err();
-    let expected = ModuleError::UnknownImport {
-        module: "env".into(),
-        name: "proxy_dance".into(),
-    };
+    let expected = ModuleError::UnknownImport { module: "env".into(), name: "proxy_dance".into() };
     assert_eq!(error, expected);
     assert!(error.to_string().contains("env.proxy_dance"));
 
-    let error = load(&format!(
-        r#"(import "wasi_snapshot_preview1" "proxy_log" (func)) {NEEDED}"#
-    ))
-    .unwrap_err();
+    let error = load(&format!(r#"(import "wasi_snapshot_preview1" "proxy_log" (func)) {NEEDED}"#))
+        .unwrap_err();
     assert!(
         matches!(error, ModuleError::UnknownImport { module, .. } if module == "wasi_snapshot_preview1")
     );
@@ -56,10 +48,8 @@ fn an_unknown_import_is_named() {
 
 #[test]
 fn an_import_of_the_wrong_type_is_named() {
-    let error = load(&format!(
-        r#"(import "env" "proxy_done" (func (result i64))) {NEEDED}"#
-    ))
-    .unwrap_err();
+    let error =
+        load(&format!(r#"(import "env" "proxy_done" (func (result i64))) {NEEDED}"#)).unwrap_err();
     assert!(
         matches!(&error, ModuleError::ImportMismatch { reason } if reason.contains("proxy_done")),
         "{error}"
@@ -69,10 +59,7 @@ fn an_import_of_the_wrong_type_is_named() {
 #[test]
 fn what_envoy_needs_must_be_exported() {
     let without = |export: &str| {
-        let kept: Vec<_> = NEEDED
-            .lines()
-            .filter(|line| !line.contains(export))
-            .collect();
+        let kept: Vec<_> = NEEDED.lines().filter(|line| !line.contains(export)).collect();
         load(&kept.join("\n")).unwrap_err()
     };
     assert_eq!(without("abi_version"), ModuleError::NoAbiVersion);
@@ -83,10 +70,7 @@ fn what_envoy_needs_must_be_exported() {
 
 #[test]
 fn garbage_and_missing_files_are_refused() {
-    assert!(matches!(
-        FilterModule::from_bytes(b"not wasm"),
-        Err(ModuleError::Invalid { .. })
-    ));
+    assert!(matches!(FilterModule::from_bytes(b"not wasm"), Err(ModuleError::Invalid { .. })));
     let error = FilterModule::from_file("no/such.wasm").unwrap_err();
     assert!(
         matches!(&error, ModuleError::Unreadable { path, .. } if path == Path::new("no/such.wasm"))
@@ -130,14 +114,8 @@ fn every_host_call_links() {
         _ => "i32 i32 i32 i32 i32",
     };
     let import = |name: &str| {
-        format!(
-            r#"(import "env" "{name}" (func (param {}) (result i32)))"#,
-            wide(name)
-        )
+        format!(r#"(import "env" "{name}" (func (param {}) (result i32)))"#, wide(name))
     };
-    let imports: Vec<_> = Hostcall::ALL
-        .iter()
-        .map(|hostcall| import(hostcall.name()))
-        .collect();
+    let imports: Vec<_> = Hostcall::ALL.iter().map(|hostcall| import(hostcall.name())).collect();
     load(&format!("{} {NEEDED}", imports.join("\n"))).unwrap();
 }

@@ -20,9 +20,7 @@ fn on_headers(body: &str) -> String {
 
 #[test]
 fn the_first_value_is_read_and_all_values_are_replaced() {
-    let (host, mut worker) = solo(&on_headers(
-        "(call $key_to_out) (call $publish) (i32.const 0)",
-    ));
+    let (host, mut worker) = solo(&on_headers("(call $key_to_out) (call $publish) (i32.const 0)"));
     let value = b"\xff\x00bytes".as_slice();
     let sent = [
         (b"X-Out".as_slice(), b"spoofed".as_slice()),
@@ -35,25 +33,16 @@ fn the_first_value_is_read_and_all_values_are_replaced() {
     assert_eq!(stream.action, Action::Continue);
     assert_eq!(stream.headers.get_all("x-out"), [value]);
     assert_eq!(stream.headers.get_all("x-key"), [value, b"second"]);
-    assert_eq!(
-        stream.headers.iter().last().unwrap().0,
-        b"x-out",
-        "the new one comes last"
-    );
+    assert_eq!(stream.headers.iter().last().unwrap().0, b"x-out", "the new one comes last");
     let calls: Vec<_> = worker.hostcalls().iter().collect();
-    let expected = [
-        Hostcall::GetHeaderMapValue,
-        Hostcall::ReplaceHeaderMapValue,
-        Hostcall::SetSharedData,
-    ];
+    let expected =
+        [Hostcall::GetHeaderMapValue, Hostcall::ReplaceHeaderMapValue, Hostcall::SetSharedData];
     assert_eq!(calls, expected.map(|hostcall| (hostcall, 1)));
 }
 
 #[test]
 fn absent_and_empty_headers_differ() {
-    let (host, mut worker) = solo(&on_headers(
-        "(call $key_to_out) (call $publish) (i32.const 0)",
-    ));
+    let (host, mut worker) = solo(&on_headers("(call $key_to_out) (call $publish) (i32.const 0)"));
     worker.request(&[("x-key", "")]).unwrap();
     assert_eq!(notes(&host), [0, 0]);
     worker.request(&PLAIN).unwrap();
@@ -68,19 +57,10 @@ fn names_are_lower_case_and_pseudo_headers_come_first() {
          (drop (call $remove_header (i32.const 0) (i32.const 256) (i32.const 5)))
          (i32.const 0)",
     ));
-    let stream = worker
-        .request(&[
-            ("X-KEY", "a"),
-            ("Host", "b"),
-            (":path", "/"),
-            ("x-key", "c"),
-        ])
-        .unwrap();
-    let names: Vec<_> = stream
-        .headers
-        .iter()
-        .map(|(name, _)| String::from_utf8_lossy(name).into_owned())
-        .collect();
+    let stream =
+        worker.request(&[("X-KEY", "a"), ("Host", "b"), (":path", "/"), ("x-key", "c")]).unwrap();
+    let names: Vec<_> =
+        stream.headers.iter().map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
     assert_eq!(names, [":path", "host", "x-upper", "x-upper"]);
     assert_eq!(stream.headers.get_all("x-upper"), [b"x".as_slice(), b"k"]);
 }
@@ -106,10 +86,7 @@ fn pairs_make_the_round_trip() {
         [3, 0, 0, 0, 0, 0, 0, 2],
         "a map that is not there reads as an empty one"
     );
-    assert_eq!(
-        stream.headers,
-        rudolph_mock_host::Headers::from_pairs(&sent)
-    );
+    assert_eq!(stream.headers, rudolph_mock_host::Headers::from_pairs(&sent));
     worker.request(&PLAIN).unwrap();
     assert_eq!(notes(&host)[8..10], [3, 1]);
 }
@@ -138,17 +115,9 @@ fn the_end_of_a_stream_is_log_done_delete_with_headers_in_the_log() {
         (func (export "proxy_on_delete") (param i32) (call $note (i32.const 102)) (call $publish))"#
     ));
     let stream = worker.request(&[("x-key", "a")]).unwrap();
-    assert_eq!(
-        stream.action,
-        Action::Continue,
-        "no proxy_on_request_headers, nothing to wait for"
-    );
+    assert_eq!(stream.action, Action::Continue, "no proxy_on_request_headers, nothing to wait for");
     worker.finish(stream).unwrap();
-    assert_eq!(
-        notes(&host),
-        [100, 0, 2, 101, 102],
-        "there to be read, not to be changed"
-    );
+    assert_eq!(notes(&host), [100, 0, 2, 101, 102], "there to be read, not to be changed");
 }
 
 #[test]
@@ -186,10 +155,7 @@ fn a_paused_request_can_be_changed_and_continued_from_elsewhere() {
           (call $publish)"#,
     ));
     let mut stream = worker.request(&[("x-key", "late")]).unwrap();
-    assert_eq!(
-        (stream.action, stream.headers.get("x-out")),
-        (Action::Pause, None)
-    );
+    assert_eq!((stream.action, stream.headers.get("x-out")), (Action::Pause, None));
     worker.refresh(&mut stream);
     assert_eq!(stream.action, Action::Pause);
     worker.tick().unwrap();
@@ -201,11 +167,7 @@ fn a_paused_request_can_be_changed_and_continued_from_elsewhere() {
     );
     worker.finish(stream).unwrap();
     worker.tick().unwrap();
-    assert_eq!(
-        notes(&host)[8..10],
-        [2, 2],
-        "a context that is gone cannot be made effective"
-    );
+    assert_eq!(notes(&host)[8..10], [2, 2], "a context that is gone cannot be made effective");
 }
 
 #[test]
@@ -224,11 +186,7 @@ fn properties_of_the_request_go_before_those_of_the_host() {
         (data (i32.const 512) "a\00b""#,
     ));
     worker.tick().unwrap();
-    assert_eq!(
-        notes(&host),
-        [1, 1],
-        "a root context has no properties of its own"
-    );
+    assert_eq!(notes(&host), [1, 1], "a root context has no properties of its own");
     host.set_property(&["a", "b"], b"h");
     worker.request(&PLAIN).unwrap();
     let options = RequestOptions::default().with_property(&["a", "b"], b"r");

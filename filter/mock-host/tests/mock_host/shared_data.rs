@@ -5,22 +5,12 @@ use crate::support::{module, notes, solo, start};
 #[test]
 fn version_is_compared_only_if_present_and_not_zero() {
     let shared = SharedData::default();
-    assert_eq!(
-        shared.set(b"k", b"first", 77),
-        Ok(()),
-        "an absent key takes any version"
-    );
+    assert_eq!(shared.set(b"k", b"first", 77), Ok(()), "an absent key takes any version");
     let version = shared.get_versioned("k").unwrap().1;
-    assert_eq!(
-        shared.set(b"k", b"stale", version + 1),
-        Err(Status::CasMismatch)
-    );
+    assert_eq!(shared.set(b"k", b"stale", version + 1), Err(Status::CasMismatch));
     assert_eq!(shared.get("k").unwrap(), b"first");
     assert_eq!(shared.set(b"k", b"second", version), Ok(()));
-    assert_eq!(
-        shared.set(b"k", b"stale", version),
-        Err(Status::CasMismatch)
-    );
+    assert_eq!(shared.set(b"k", b"stale", version), Err(Status::CasMismatch));
     assert_eq!(shared.set(b"k", b"blind", 0), Ok(()));
     assert_eq!(shared.get("k").unwrap(), b"blind");
 }
@@ -40,10 +30,7 @@ fn versions_are_one_sequence_for_all_keys_without_zero() {
         shared.set(key.as_bytes(), b"v", 0).unwrap();
         shared.get_versioned(key).unwrap().1
     };
-    assert_eq!(
-        (version_of("a"), version_of("b"), version_of("a")),
-        (1, 2, 3)
-    );
+    assert_eq!((version_of("a"), version_of("b"), version_of("a")), (1, 2, 3));
     shared.set_last_version(u32::MAX - 1);
     assert_eq!((version_of("a"), version_of("b")), (u32::MAX, 1));
 }
@@ -57,10 +44,7 @@ fn test_helpers_see_and_damage_values() {
     assert_eq!(shared.total_bytes(), 7);
     let version = shared.get_versioned("b").unwrap().1;
     assert!(shared.corrupt("b", |bytes| bytes.truncate(2)));
-    assert_eq!(
-        shared.get_versioned("b").unwrap(),
-        (b"12".as_slice().into(), version)
-    );
+    assert_eq!(shared.get_versioned("b").unwrap(), (b"12".as_slice().into(), version));
     assert!(!shared.corrupt("none", |bytes| bytes.clear()));
 }
 
@@ -115,11 +99,7 @@ fn all_workers_of_a_host_share_and_hosts_do_not() {
     let (mut first, mut second) = (start(&module, &host), start(&module, &host));
     first.tick().unwrap();
     second.tick().unwrap();
-    assert_eq!(
-        notes(&host)[..3],
-        [0, 0, 2],
-        "the second worker read what the first wrote"
-    );
+    assert_eq!(notes(&host)[..3], [0, 0, 2], "the second worker read what the first wrote");
     assert_eq!(other.shared_data().keys().len(), 0);
 }
 
@@ -132,19 +112,9 @@ fn data_goes_with_the_last_worker_only() {
     let (mut first, second) = (start(&module, &host), start(&module, &host));
     first.reload().unwrap();
     drop(second);
-    assert_eq!(
-        (host.live_workers(), host.shared_data().keys().len()),
-        (1, 1)
-    );
+    assert_eq!((host.live_workers(), host.shared_data().keys().len()), (1, 1));
     try_configuration(&module, &host, &rudolph_mock_host::Configuration::default()).unwrap();
-    assert_eq!(
-        host.shared_data().keys().len(),
-        1,
-        "a canary's end erases nothing"
-    );
+    assert_eq!(host.shared_data().keys().len(), 1, "a canary's end erases nothing");
     drop(first);
-    assert_eq!(
-        (host.live_workers(), host.shared_data().keys().len()),
-        (0, 0)
-    );
+    assert_eq!((host.live_workers(), host.shared_data().keys().len()), (0, 0));
 }

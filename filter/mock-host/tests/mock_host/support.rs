@@ -35,8 +35,5 @@ pub(crate) fn notes(host: &Host) -> Vec<u32> {
         .collect()
 }
 
-pub(crate) const PLAIN: [(&str, &str); 3] = [
-    (":method", "GET"),
-    (":path", "/a"),
-    (":authority", "example"),
-];
+pub(crate) const PLAIN: [(&str, &str); 3] =
+    [(":method", "GET"), (":path", "/a"), (":authority", "example")];

@@ -27,10 +27,7 @@ pub trait Database: Debug + Send + Sync {
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     #[error("database {path:?}: {source}")]
-    Sqlite {
-        path: PathBuf,
-        source: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, source: rusqlite::Error },
     #[error("database: a thread of it cannot be started: {0}")]
     Thread(#[from] std::io::Error),
     #[error("database: {}", postgres::one_line(.0))]

@@ -53,9 +53,7 @@ impl Postgres {
             session: Mutex::new(Arc::new(session)),
             background: Arc::new(Semaphore::new(MOST_BACKGROUND_WRITES)),
         };
-        Ok(Self {
-            shared: Arc::new(shared),
-        })
+        Ok(Self { shared: Arc::new(shared) })
     }
 }
 

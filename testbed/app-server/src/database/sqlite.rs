@@ -39,6 +39,7 @@ const QUEUE: usize = 1024;
 const LARGEST_COMMIT: usize = 256;
 /// Other servers write too; this is how long one waits for them.
 const LONGEST_WAIT_FOR_LOCK: Duration = Duration::from_secs(5);
+const LOCK_STEP: Duration = Duration::from_micros(500);
 
 const CREATE: &str =
     "CREATE TABLE IF NOT EXISTS kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID";
@@ -52,24 +53,16 @@ impl Sqlite {
         let writer = connect(path)?;
         let (write_sender, writes) = mpsc::channel(QUEUE);
         let writer_path = path.to_owned();
-        spawn("sqlite-write", move || {
-            write_all(writer, writes, &writer_path)
-        })?;
+        spawn("sqlite-write", move || write_all(writer, writes, &writer_path))?;
         let mut senders = Vec::with_capacity(readers);
         for _ in 0..readers.max(1) {
             let reader = connect(path)?;
             let (sender, reads) = mpsc::channel(QUEUE);
             let reader_path = path.to_owned();
-            spawn("sqlite-read", move || {
-                read_all(&reader, reads, &reader_path)
-            })?;
+            spawn("sqlite-read", move || read_all(&reader, reads, &reader_path))?;
             senders.push(sender);
         }
-        Ok(Self {
-            readers: senders,
-            next_reader: AtomicUsize::new(0),
-            writer: write_sender,
-        })
+        Ok(Self { readers: senders, next_reader: AtomicUsize::new(0), writer: write_sender })
     }
 }
 
@@ -110,7 +103,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), std::io
 fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     let open = || {
         let connection = Connection::open(path)?;
-        connection.busy_timeout(LONGEST_WAIT_FOR_LOCK)?;
+        connection.busy_handler(Some(wait_a_little))?;
         wait_for_lock(|| prepare_file(&connection))?;
         Ok(connection)
     };
@@ -124,13 +117,19 @@ fn prepare_file(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(CREATE)
 }
 
+/// SQLite's own waiting grows to 100 ms a step, which would be the tail of every write; commits here take far less.
+fn wait_a_little(tries: i32) -> bool {
+    thread::sleep(LOCK_STEP);
+    LOCK_STEP.saturating_mul(tries.unsigned_abs()) < LONGEST_WAIT_FOR_LOCK
+}
+
 /// SQLite does not wait by itself when several processes turn a new file to WAL at once.
 fn wait_for_lock(attempt: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
     let deadline = Instant::now() + LONGEST_WAIT_FOR_LOCK;
     loop {
         match attempt() {
             Err(error) if is_busy(&error) && Instant::now() < deadline => {
-                thread::sleep(Duration::from_millis(5));
+                thread::sleep(LOCK_STEP);
             }
             done => return done,
         }
@@ -139,10 +138,7 @@ fn wait_for_lock(attempt: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
-    matches!(
-        code,
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-    )
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 fn failure(path: &Path, source: rusqlite::Error) -> DatabaseError {
@@ -182,11 +178,7 @@ fn commit(connection: &mut Connection, batch: &[Write]) -> rusqlite::Result<()> 
     // Immediate: the write lock is waited for at the start, where waiting is safe.
     let transaction = Transaction::new(connection, TransactionBehavior::Immediate)?;
     for write in batch {
-        let sql = if write.answer.is_some() {
-            UPSERT
-        } else {
-            INSERT
-        };
+        let sql = if write.answer.is_some() { UPSERT } else { INSERT };
         let mut statement = transaction.prepare_cached(sql)?;
         statement.execute((write.key.as_slice(), write.value.as_ref()))?;
     }

@@ -1,6 +1,7 @@
 //! What the tests of the server share: a place for the database, a server in this process, and a plain client.
 
 #![allow(dead_code)] // each test file uses its part
+#![allow(clippy::unwrap_used)] // helpers of tests are tests too
 
 use std::{
     io::{Read, Write},
@@ -81,9 +82,7 @@ pub(crate) fn try_ask(
     body: &[u8],
 ) -> Option<Answer> {
     let mut stream = TcpStream::connect(address).ok()?;
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"

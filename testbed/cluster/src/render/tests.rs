@@ -22,6 +22,8 @@ fn with_filter(admin: &AdminAddress, fields: &Value) -> Rendered {
         file: Path::new("/t/filter.json"),
         module: Path::new("/m.wasm"),
         fields: fields.as_object().unwrap(),
+        polls: None,
+        failure_policy: None,
         echo_debug: Some("x-rudolph-debug"),
     };
     rendered(SHIPPED, admin, kind)
@@ -32,10 +34,7 @@ fn puts_the_addresses_of_this_cluster_in_place() {
     let admin = AdminAddress::Tcp(address(2000));
     let mut parts = with_filter(&admin, &json!({ "strategy": "pin" }));
     let bootstrap = &mut parts.bootstrap;
-    assert_eq!(
-        bootstrap["admin"]["address"]["socket_address"]["port_value"],
-        2000
-    );
+    assert_eq!(bootstrap["admin"]["address"]["socket_address"]["port_value"], 2000);
     assert_eq!(
         bootstrap["static_resources"]["listeners"][0]["address"]["socket_address"]["port_value"],
         1000
@@ -46,26 +45,18 @@ fn puts_the_addresses_of_this_cluster_in_place() {
         "{own_admin}"
     );
     let servers = cluster(bootstrap, SERVERS).unwrap().to_string();
-    assert!(
-        servers.contains("/t/servers.json") && !servers.contains("9001"),
-        "{servers}"
-    );
+    assert!(servers.contains("/t/servers.json") && !servers.contains("9001"), "{servers}");
     assert!(bootstrap.to_string().contains("%REQ(x-rudolph-debug)%"));
 }
 
 #[test]
 fn changes_only_the_named_fields_of_the_filter() {
     let admin = AdminAddress::Tcp(address(2000));
-    let parts = with_filter(&admin, &json!({ "strategy": "pin", "owners": 2 }))
-        .filter
-        .unwrap();
+    let parts = with_filter(&admin, &json!({ "strategy": "pin", "owners": 2 })).filter.unwrap();
     assert_eq!(parts.config["strategy"], "pin");
     assert_eq!(parts.config["owners"], 2);
     assert_eq!(parts.config["key"], json!([{ "header": "x-key" }]));
-    assert_eq!(
-        parts.wasm["config"]["vm_config"]["code"]["local"]["filename"],
-        "/m.wasm"
-    );
+    assert_eq!(parts.wasm["config"]["vm_config"]["code"]["local"]["filename"], "/m.wasm");
     let resource = parts.resource("not even JSON");
     assert_eq!(
         resource["resources"][0]["typed_config"]["config"]["configuration"]["value"],
@@ -77,33 +68,20 @@ fn changes_only_the_named_fields_of_the_filter() {
 fn the_admin_interface_can_be_a_unix_socket() {
     let admin = AdminAddress::Unix("/t/admin.sock".into());
     let mut parts = with_filter(&admin, &json!({}));
-    assert_eq!(
-        parts.bootstrap["admin"]["address"]["pipe"]["path"],
-        "/t/admin.sock"
-    );
+    assert_eq!(parts.bootstrap["admin"]["address"]["pipe"]["path"], "/t/admin.sock");
     assert!(
-        cluster(&mut parts.bootstrap, ADMIN_CLUSTER)
-            .unwrap()
-            .to_string()
-            .contains("/t/admin.sock")
+        cluster(&mut parts.bootstrap, ADMIN_CLUSTER).unwrap().to_string().contains("/t/admin.sock")
     );
 }
 
 #[test]
 fn a_baseline_has_nothing_of_the_filter() {
     let admin = AdminAddress::Tcp(address(2000));
-    let parts = rendered(
-        BASELINE,
-        &admin,
-        Kind::Baseline(Baseline::MaglevBounded(150)),
-    );
+    let parts = rendered(BASELINE, &admin, Kind::Baseline(Baseline::MaglevBounded(150)));
     let text = parts.bootstrap.to_string();
     assert!(parts.filter.is_none());
     assert!(text.contains("\"hash_balance_factor\":150"), "{text}");
-    assert!(
-        !text.contains("wasm") && !text.contains("override_host"),
-        "{text}"
-    );
+    assert!(!text.contains("wasm") && !text.contains("override_host"), "{text}");
 }
 
 /// The baseline must stay comparable: whatever is not the filter's is the same in both files.
@@ -115,14 +93,8 @@ fn the_shipped_files_differ_only_in_what_the_filter_adds() {
         let list = list.as_array_mut().unwrap();
         list.retain(|entry| !entry["name"].as_str().unwrap().starts_with(prefix));
     };
-    remove_named(
-        at(&mut with, &format!("{MANAGER}/http_filters")).unwrap(),
-        "rudolph",
-    );
-    remove_named(
-        at(&mut with, "/static_resources/clusters").unwrap(),
-        ADMIN_CLUSTER,
-    );
+    remove_named(at(&mut with, &format!("{MANAGER}/http_filters")).unwrap(), "rudolph");
+    remove_named(at(&mut with, "/static_resources/clusters").unwrap(), ADMIN_CLUSTER);
     let servers = cluster(&mut with, SERVERS).unwrap();
     servers["load_balancing_policy"] = Baseline::Maglev.policy();
     let options =
@@ -142,9 +114,6 @@ fn a_file_of_another_shape_is_refused_by_the_place_that_is_missing() {
         kind: Kind::Baseline(Baseline::Maglev),
     };
     let error = |text| render_text(text, &changes).unwrap_err();
-    assert_eq!(
-        error("admin: {}"),
-        "nothing at /static_resources/listeners/0/address"
-    );
+    assert_eq!(error("admin: {}"), "nothing at /static_resources/listeners/0/address");
     assert!(error("a: [").contains("line"), "{}", error("a: ["));
 }

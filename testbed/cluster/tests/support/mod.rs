@@ -16,8 +16,6 @@ pub(crate) async fn get(gateway: SocketAddr, key: &str) -> io::Result<(String, S
     let mut response = Vec::new();
     stream.read_to_end(&mut response).await?;
     let response = String::from_utf8_lossy(&response);
-    let (head, body) = response
-        .split_once("\r\n\r\n")
-        .ok_or(io::ErrorKind::UnexpectedEof)?;
+    let (head, body) = response.split_once("\r\n\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
     Ok((head.to_owned(), body.to_owned()))
 }

@@ -2,22 +2,11 @@ use std::time::Duration;
 
 use super::*;
 
-const PLAIN: Style = Style {
-    unicode: false,
-    color: false,
-};
-const BLOCKS: Style = Style {
-    unicode: true,
-    color: false,
-};
+const PLAIN: Style = Style { unicode: false, color: false };
+const BLOCKS: Style = Style { unicode: true, color: false };
 
 fn server(name: &str, rate: f64) -> ServerSecond {
-    ServerSecond {
-        name: name.to_owned(),
-        rate,
-        hit_percent: Some(89.95),
-        p99_ms: Some(41.0),
-    }
+    ServerSecond { name: name.to_owned(), rate, hit_percent: Some(89.95), p99_ms: Some(41.0) }
 }
 
 fn second(servers: Vec<ServerSecond>) -> Second {
@@ -41,10 +30,7 @@ fn second(servers: Vec<ServerSecond>) -> Second {
 #[test]
 fn a_row_a_server_with_bars_against_the_mean() {
     let lines = render(
-        &second(vec![
-            server("127.0.0.1:15000", 600.0),
-            server("127.0.0.1:15001", 200.0),
-        ]),
+        &second(vec![server("127.0.0.1:15000", 600.0), server("127.0.0.1:15001", 200.0)]),
         PLAIN,
     );
     let expected = [
@@ -62,14 +48,8 @@ fn a_row_a_server_with_bars_against_the_mean() {
 fn a_server_without_answers_has_no_figures() {
     let mut silent = server("127.0.0.1:15001", 0.0);
     (silent.hit_percent, silent.p99_ms) = (None, None);
-    let lines = render(
-        &second(vec![server("127.0.0.1:15000", 600.0), silent]),
-        PLAIN,
-    );
-    assert_eq!(
-        lines[3],
-        "127.0.0.1:15001        0            |           0.00       -        -"
-    );
+    let lines = render(&second(vec![server("127.0.0.1:15000", 600.0), silent]), PLAIN);
+    assert_eq!(lines[3], "127.0.0.1:15001        0            |           0.00       -        -");
 }
 
 #[test]
@@ -86,32 +66,14 @@ fn without_the_filter_the_last_line_says_so() {
     plain.filter = None;
     plain.errors = 2;
     let lines = render(&plain, PLAIN);
-    assert_eq!(
-        lines.last().unwrap(),
-        "no filter, Envoy's own policy, errors 2"
-    );
+    assert_eq!(lines.last().unwrap(), "no filter, Envoy's own policy, errors 2");
 }
 
 #[test]
 fn every_line_of_a_block_keeps_its_width_whatever_the_figures() {
-    for share in [
-        0.0,
-        0.01,
-        0.5,
-        0.99,
-        1.0,
-        1.01,
-        1.6,
-        2.0,
-        7.0,
-        f64::INFINITY,
-    ] {
+    for share in [0.0, 0.01, 0.5, 0.99, 1.0, 1.01, 1.6, 2.0, 7.0, f64::INFINITY] {
         for style in [PLAIN, BLOCKS] {
-            assert_eq!(
-                bar(share, style).chars().count(),
-                BAR_CELLS,
-                "{share} {style:?}"
-            );
+            assert_eq!(bar(share, style).chars().count(), BAR_CELLS, "{share} {style:?}");
         }
     }
 }
@@ -125,13 +87,7 @@ fn blocks_show_eighths_of_a_cell_and_the_mean() {
 
 #[test]
 fn only_a_hot_server_is_coloured() {
-    let color = Style {
-        unicode: false,
-        color: true,
-    };
+    let color = Style { unicode: false, color: true };
     let lines = render(&second(vec![server("a", 130.0), server("b", 70.0)]), color);
-    assert!(
-        lines[2].contains("\x1b[33m") && !lines[3].contains('\x1b'),
-        "{lines:?}"
-    );
+    assert!(lines[2].contains("\x1b[33m") && !lines[3].contains('\x1b'), "{lines:?}");
 }

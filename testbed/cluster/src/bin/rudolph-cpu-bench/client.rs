@@ -22,18 +22,9 @@ pub(crate) struct Load {
 
 impl Load {
     pub(crate) fn prepare(options: &Options) -> Result<Self, Failure> {
-        let keys = KeySpec::Zipf {
-            count: options.keys,
-            alpha: 1.0,
-            ramp: None,
-            reshuffle_s: None,
-        };
-        let mut stream = WorkloadSpec {
-            seed: options.seed,
-            keys,
-            ..WorkloadSpec::default()
-        }
-        .build()?;
+        let keys = KeySpec::Zipf { count: options.keys, alpha: 1.0, ramp: None, reshuffle_s: None };
+        let mut stream =
+            WorkloadSpec { seed: options.seed, keys, ..WorkloadSpec::default() }.build()?;
         let mut request = || {
             let step = stream.next(0);
             let mut bytes = b"GET / HTTP/1.1\r\nhost: bench\r\nx-key: ".to_vec();
@@ -42,10 +33,7 @@ impl Load {
             bytes
         };
         let requests = (0..PREPARED).map(|_| request()).collect();
-        Ok(Self {
-            requests: Arc::new(requests),
-            connections: options.connections,
-        })
+        Ok(Self { requests: Arc::new(requests), connections: options.connections })
     }
 
     /// Sends `count` requests, shared out over the connections; any answer but 200 is an error.
@@ -90,15 +78,9 @@ fn is_complete(response: &[u8]) -> Result<bool, Failure> {
     };
     let text = std::str::from_utf8(&response[..head])?;
     if !text.starts_with("HTTP/1.1 200") {
-        return Err(format!(
-            "Envoy answered {:?}",
-            text.lines().next().unwrap_or_default()
-        )
-        .into());
+        return Err(format!("Envoy answered {:?}", text.lines().next().unwrap_or_default()).into());
     }
-    let length = text
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "));
+    let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
     let length: usize = length.ok_or("an answer without content-length")?.parse()?;
     Ok(response.len() >= head + 4 + length)
 }
@@ -115,10 +97,7 @@ mod tests {
         }
         assert!(is_complete(response).unwrap());
         assert!(
-            is_complete(b"HTTP/1.1 503 No\r\n\r\n")
-                .unwrap_err()
-                .to_string()
-                .contains("503 No")
+            is_complete(b"HTTP/1.1 503 No\r\n\r\n").unwrap_err().to_string().contains("503 No")
         );
     }
 }

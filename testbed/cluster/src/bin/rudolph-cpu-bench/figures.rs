@@ -42,11 +42,7 @@ impl Figures {
     /// Each round against MAGLEV in the same round.
     fn ratios(&self, contender: Contender) -> Vec<f64> {
         let baseline = self.of(Contender::Maglev);
-        self.of(contender)
-            .iter()
-            .zip(baseline)
-            .map(|(micros, base)| micros / base)
-            .collect()
+        self.of(contender).iter().zip(baseline).map(|(micros, base)| micros / base).collect()
     }
 }
 
@@ -62,17 +58,9 @@ impl fmt::Display for Figures {
             let (micros, ratios) = (median(self.of(contender)), self.ratios(contender));
             let (low, high) = extremes(&ratios);
             let span = format!("{low:.3} to {high:.3}");
-            writeln!(
-                out,
-                "{contender:<10} {micros:>14.2} {:>14.3} {span:>18}",
-                median(&ratios)
-            )?;
+            writeln!(out, "{contender:<10} {micros:>14.2} {:>14.3} {span:>18}", median(&ratios))?;
         }
-        writeln!(
-            out,
-            "figure cpu_us_maglev {:.2}",
-            median(self.of(Contender::Maglev))
-        )?;
+        writeln!(out, "figure cpu_us_maglev {:.2}", median(self.of(Contender::Maglev)))?;
         writeln!(
             out,
             "figure cpu_spread_over_maglev {:.3}",

@@ -45,9 +45,8 @@ async fn run(options: &Options) -> Result<Figures, Failure> {
     let load = Load::prepare(options)?;
     let mut contenders = Vec::new();
     for contender in Contender::ALL {
-        let builder = Cluster::builder()
-            .external_servers(servers.addresses().to_vec())
-            .concurrency(1);
+        let builder =
+            Cluster::builder().external_servers(servers.addresses().to_vec()).concurrency(1);
         let builder = match contender {
             Contender::Maglev => builder.baseline(Baseline::Maglev),
             Contender::Spread => builder.strategy("spread"),

@@ -12,13 +12,7 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            rounds: 7,
-            requests: 40_000,
-            connections: 16,
-            keys: 100_000,
-            seed: 1,
-        }
+        Self { rounds: 7, requests: 40_000, connections: 16, keys: 100_000, seed: 1 }
     }
 }
 
@@ -27,9 +21,7 @@ impl Options {
         let mut options = Self::default();
         let mut arguments = arguments;
         while let Some(name) = arguments.next() {
-            let value = arguments
-                .next()
-                .ok_or_else(|| format!("{name} needs a number"))?;
+            let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
             match name.as_str() {
                 "--rounds" => options.rounds = number(&name, &value, 1, 1000)?,
                 "--requests" => options.requests = number(&name, &value, 100, 10_000_000)?,
@@ -48,10 +40,7 @@ impl Options {
 }
 
 fn number(name: &str, value: &str, least: usize, most: usize) -> Result<usize, String> {
-    let parsed = value
-        .parse()
-        .ok()
-        .filter(|number| (least..=most).contains(number));
+    let parsed = value.parse().ok().filter(|number| (least..=most).contains(number));
     parsed.ok_or_else(|| {
         format!("{name} is {value:?}; allowed are whole numbers from {least} to {most}")
     })
@@ -67,11 +56,7 @@ mod tests {
 
     #[test]
     fn takes_what_is_given_and_keeps_the_rest() {
-        let expected = Options {
-            rounds: 2,
-            keys: 9,
-            ..Options::default()
-        };
+        let expected = Options { rounds: 2, keys: 9, ..Options::default() };
         assert_eq!(parse("--rounds 2 --keys 9"), Ok(expected));
     }
 
@@ -81,9 +66,7 @@ mod tests {
         assert_eq!(parse("--rounds 0"), Err(message.to_owned()));
         assert_eq!(parse("--rounds"), Err("--rounds needs a number".to_owned()));
         assert!(
-            parse("--what 1")
-                .unwrap_err()
-                .starts_with("--what is unknown; allowed are --rounds")
+            parse("--what 1").unwrap_err().starts_with("--what is unknown; allowed are --rounds")
         );
     }
 }

@@ -88,10 +88,7 @@ mod linux {
 
         fn arm(&self, left: Duration) -> io::Result<()> {
             let once = Itimerspec {
-                it_interval: Timespec {
-                    tv_sec: 0,
-                    tv_nsec: 0,
-                },
+                it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
                 it_value: Timespec {
                     tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
                     tv_nsec: left.subsec_nanos().into(),
@@ -147,9 +144,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn coarse_follows_the_paused_clock() {
         let start = Instant::now();
-        PreciseSleep::coarse()
-            .until(start + Duration::from_secs(3600))
-            .await;
+        PreciseSleep::coarse().until(start + Duration::from_secs(3600)).await;
         assert!(start.elapsed() >= Duration::from_secs(3600));
     }
 }
