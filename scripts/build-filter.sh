@@ -11,16 +11,24 @@ KEEP=filter/proxy-wasm/exports.txt
 OUTPUT=target/rudolph.wasm
 
 # Separated by a byte that no path holds, unlike RUSTFLAGS.
-portable_rustflags() {
+rustflags() {
   local sysroot
   sysroot=$(in_wasm_rust rustc --print sysroot)
-  printf '%s\x1f%s\x1f%s\x1f%s' "--remap-path-prefix=$sysroot=/rust" \
+  printf '%s\x1f' "--remap-path-prefix=$sysroot=/rust" \
     "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
     "--remap-path-prefix=$ROOT=/rudolph" "-Cstrip=symbols"
+  printf '%s' "-Clinker=$ROOT/scripts/wasm-ld.sh"
+}
+
+real_linker() {
+  local lld
+  lld=$(in_wasm_rust rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/rust-lld
+  if [ -x "$lld" ]; then echo "$lld"; else echo "$WASM_LD"; fi
 }
 
 build_module() {
-  CARGO_ENCODED_RUSTFLAGS=$(portable_rustflags) wasm_cargo build --release --package rudolph-filter
+  WASM_LINKER=$(real_linker) CARGO_ENCODED_RUSTFLAGS=$(rustflags) \
+    wasm_cargo build --release --package rudolph-filter
 }
 
 build_trimmer() { cargo build --package rudolph-trim-exports; }

@@ -129,7 +129,9 @@ impl Sketch {
         let slot = self.replaceable();
         let old = self.entries[slot];
         self.unindex(old.key);
-        self.entries[slot] = Tracked { key, count: old.count + 1.0, error: old.count };
+        // The key may have been here before and left with a count up to the slack over the floor.
+        let inherited = old.count.max(self.floor + SLACK);
+        self.entries[slot] = Tracked { key, count: inherited + 1.0, error: inherited };
         let mut bucket = home_bucket(key);
         while self.index[bucket] != EMPTY {
             bucket = next_bucket(bucket);

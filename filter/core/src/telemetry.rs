@@ -103,7 +103,7 @@ pub enum Gauge {
     MovedPpm,
     /// Peak load over the mean in the last epoch, in thousandths.
     PeakOverMeanPermille,
-    /// Workers that share in the agreement.
+    /// Threads that share in the agreement: Envoy's workers, and its main thread, which has a VM too.
     Workers,
 }
 
@@ -184,7 +184,7 @@ impl Condition {
     pub(crate) fn began(self) -> &'static str {
         match self {
             Self::StoreFails => "shared data fails: this worker keeps its plan",
-            Self::StoreFull => "shared data has no free place: this worker plans alone",
+            Self::StoreFull => "shared data has no free place for this worker",
             Self::PlanRefused => "a plan broke a guarantee and was refused: the last one stays",
         }
     }
@@ -192,7 +192,7 @@ impl Condition {
     pub(crate) fn ended(self) -> &'static str {
         match self {
             Self::StoreFails => "shared data works again",
-            Self::StoreFull => "shared data has a place again",
+            Self::StoreFull => "shared data has a place for this worker again",
             Self::PlanRefused => "plans are sound again",
         }
     }

@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use common::{config, first_plan, members, numbered, table};
 use rudolph_core::config::{Config, ConfigError, Strategy};
@@ -22,16 +23,12 @@ const STRATEGIES: &str = include_str!("../../../docs/strategies.md");
 const GROUPS: [&str; 4] = ["membership", "spread", "pin", "rotation"];
 
 /// The cells of all table rows with so many cells, of which the first is a name in backquotes.
-fn rows(page: &str, cells: usize) -> Vec<Vec<&str>> {
+fn rows(page: &'static str, cells: usize) -> Vec<Vec<&'static str>> {
     let split = |line: &'static str| -> Vec<&'static str> {
         line.trim_matches('|').split(" | ").map(str::trim).collect()
     };
-    let page: &'static str = Box::leak(page.to_owned().into_boxed_str());
-    page.lines()
-        .filter(|line| line.starts_with("| `"))
-        .map(split)
-        .filter(|row| row.len() == cells)
-        .collect()
+    let named = page.lines().filter(|line| line.starts_with("| `"));
+    named.map(split).filter(|row| row.len() == cells).collect()
 }
 
 fn name<'a>(row: &[&'a str]) -> &'a str {
@@ -152,9 +149,8 @@ fn bounds_on_the_configuration_page_are_those_of_the_code() {
 
 #[test]
 fn epochs_on_the_configuration_page_are_those_of_the_code() {
-    let table = rows(CONFIGURATION, 3);
     let mut found = 0;
-    for row in table {
+    for row in rows(CONFIGURATION, 3) {
         let strategy = name(&row);
         for (tick_ms, cell) in [(100, row[1]), (1000, row[2])] {
             let mut json = with_admin();
@@ -201,18 +197,18 @@ fn the_metrics_page_has_every_metric_in_both_forms() {
 /// What a change of members does to the homes of keys, in per cent of all keys.
 fn moved(strategy: &str, before: &Members, after: &Members) -> [String; 2] {
     const KEYS: u64 = 200_000;
-    let homes = |members: &Members| -> (Members, std::sync::Arc<Table>) {
+    let homes = |members: &Members| -> Arc<Table> {
         let config = config(strategy, members, &[]);
-        (members.clone(), table(&config, &first_plan(&config, members)))
+        table(&config, &first_plan(&config, members))
     };
     let (old, new) = (homes(before), homes(after));
-    let home = |(members, table): &(Members, std::sync::Arc<Table>), key: KeyHash| {
+    let home = |members: &Members, table: &Table, key: KeyHash| {
         members.servers()[table.home(table.bin(key)).index()].address.clone()
     };
     let (mut moved, mut between_survivors) = (0, 0);
     for i in 0..KEYS {
         let key = KeyHash::of(format!("key-{i}").as_bytes());
-        let (from, to) = (home(&old, key), home(&new, key));
+        let (from, to) = (home(before, &old, key), home(after, &new, key));
         if from != to {
             moved += 1;
             let survived = after.find(&from).is_some() && before.find(&to).is_some();

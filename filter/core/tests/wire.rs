@@ -109,9 +109,8 @@ fn every_truncation_and_every_extension_is_refused() {
 
 #[test]
 fn every_flipped_bit_is_refused() {
-    // The two bytes of the header that carry nothing are kept at zero by the writer and read by nobody.
     for (sealed, open) in samples() {
-        for bit in (0..sealed.len() * 8).filter(|bit| !(48..64).contains(bit)) {
+        for bit in 0..sealed.len() * 8 {
             let mut torn = sealed.clone();
             torn[bit / 8] ^= 1 << (bit % 8);
             assert!(open(&torn).is_err(), "bit {bit}");

@@ -176,7 +176,7 @@ impl Filter {
                 Action::Poll { admin_cluster } => self.poll(&admin_cluster),
                 Action::TickEvery(period_ms) => {
                     if host::tick_every(period_ms).is_err() {
-                        self.worker.count(Counter::HostFailed);
+                        self.worker.on_tick_period_refused();
                     }
                 }
                 Action::Warn(text) => host::log(LogLevel::Warn, &text),

@@ -1,11 +1,17 @@
 //! A cluster without the filter: what needs no module and no application server.
 
-mod support;
+mod common;
 
 use std::net::TcpStream;
 use std::path::Path;
 
+use common::Failure;
+use common::client::{Request, Response, ask};
 use rudolph_cluster::{Baseline, Cluster, ClusterError, StubServers};
+
+async fn get(cluster: &Cluster, key: &str) -> Result<Response, Failure> {
+    ask(cluster.envoy_address(), &Request::for_key(key)).await
+}
 
 #[tokio::test]
 async fn serves_a_key_from_one_server_and_leaves_nothing_behind() {
@@ -17,11 +23,11 @@ async fn serves_a_key_from_one_server_and_leaves_nothing_behind() {
         .start()
         .await;
     let cluster = cluster.unwrap();
-    let (head, first) = support::get(cluster.envoy_address(), "cart-17").await.unwrap();
-    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let Response { status, body: first, .. } = get(&cluster, "cart-17").await.unwrap();
+    assert_eq!(status, 200);
     assert!(servers.iter().any(|server| server.to_string() == first), "{first}");
     for _ in 0..20 {
-        assert_eq!(support::get(cluster.envoy_address(), "cart-17").await.unwrap().1, first);
+        assert_eq!(get(&cluster, "cart-17").await.unwrap().body, first);
     }
     let stats = cluster.stats().await.unwrap();
     assert_eq!(stats["cluster.app.membership_healthy"], 5);
@@ -54,9 +60,7 @@ async fn several_run_side_by_side_with_any_native_policy() {
         clusters.push(builder.admin_socket(true).start().await.unwrap());
     }
     for cluster in &clusters {
-        assert!(
-            support::get(cluster.envoy_address(), "k").await.unwrap().0.starts_with("HTTP/1.1 200")
-        );
+        assert_eq!(get(cluster, "k").await.unwrap().status, 200);
         assert!(cluster.admin_page("/ready").await.unwrap().contains("LIVE"));
     }
 }
@@ -70,10 +74,7 @@ async fn servers_leave_envoys_list_and_weights_change_while_it_runs() {
     let mut cluster = builder.start().await.unwrap();
     cluster.remove_server(0).await.unwrap();
     for _ in 0..10 {
-        assert_ne!(
-            support::get(cluster.envoy_address(), "k").await.unwrap().1,
-            servers[0].to_string()
-        );
+        assert_ne!(get(&cluster, "k").await.unwrap().body, servers[0].to_string());
     }
     cluster.set_weight(1, 3).unwrap();
     let weighted =

@@ -5,7 +5,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::client::{Connection, Request};
-use common::{Failure, STRATEGIES, all_workers_took_part, before_stubs, keys, seed};
+use common::{Failure, STRATEGIES, all_workers_took_part, before_stubs, keys, seed, start};
 use rudolph_cluster::StubServers;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ async fn servers_of_keys(
     for (name, value) in fields {
         builder = builder.filter_field(name, value.clone());
     }
-    let cluster = builder.start().await?;
+    let cluster = start(builder).await?;
     let mut connections = Connection::open_many(cluster.envoy_address(), CONNECTIONS).await?;
     let mut servers = BTreeMap::<_, BTreeSet<String>>::new();
     let keys = keys(seed(), KEYS);

@@ -1,15 +1,18 @@
 //! A cluster of real application servers that die, hang, return and multiply.
 
-mod support;
+mod common;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use common::app_server;
+use common::client::{Request, ask};
 use rudolph_cluster::{Baseline, Cluster, ClusterError};
 
 const SOON: Duration = Duration::from_secs(10);
 
 async fn five() -> Result<Cluster, ClusterError> {
+    app_server::is_built();
     Cluster::builder().servers(5).baseline(Baseline::Maglev).start().await
 }
 
@@ -24,10 +27,9 @@ async fn wait_for_healthy(cluster: &mut Cluster, servers: u64) -> Result<(), Clu
 /// The first answer of many keys that is not 200, if there is one.
 async fn first_failure(cluster: &Cluster) -> Option<String> {
     for key in 0..40 {
-        let answer = support::get(cluster.envoy_address(), &format!("k{key}")).await;
-        let (head, body) = answer.unwrap_or_else(|error| (error.to_string(), String::new()));
-        if !head.starts_with("HTTP/1.1 200 ") {
-            return Some(format!("k{key}: {head}\n{body}"));
+        let answer = ask(cluster.envoy_address(), &Request::for_key(&format!("k{key}"))).await;
+        if !answer.as_ref().is_ok_and(|answer| answer.status == 200) {
+            return Some(format!("k{key}: {answer:?}"));
         }
     }
     None

@@ -14,6 +14,9 @@ const HEARTBEAT_MS: u64 = 5_000;
 /// After this silence an arena may be taken: longer than any stall, so that only the dead lose theirs.
 const ABANDONED_MS: u64 = 120_000;
 
+/// The heartbeat of an arena that its tenant gave up.
+const RELEASED: u64 = 0;
+
 /// Races for the directory that a worker may lose in one tick.
 const ATTEMPTS: usize = 8;
 
@@ -64,6 +67,30 @@ impl Arena {
         Ok(self.held.map(|(arena, _)| arena))
     }
 
+    /// Looks again at the next hold, whether the arena is still its own.
+    pub fn distrust(&mut self) {
+        if let Some((_, checked_ms)) = &mut self.held {
+            *checked_ms = 0;
+        }
+    }
+
+    /// Gives the arena up at once, for the next configuration.
+    pub fn leave(
+        &mut self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+    ) -> Result<(), StoreFault> {
+        self.held = None;
+        let seen = self.directory.read(store, tally, records::open_directory)?;
+        let mut tenants = seen.value.unwrap_or_default();
+        if let Some(own) = tenants.iter_mut().find(|tenant| tenant.config == self.config) {
+            own.heartbeat_ms = RELEASED;
+            let sealed = records::seal_directory(&tenants);
+            self.directory.replace(store, tally, seen.expect, &sealed)?;
+        }
+        Ok(())
+    }
+
     /// The highest version among all tenants' plans, so that a new configuration counts on from there.
     pub fn highest_version(
         &mut self,
@@ -81,10 +108,13 @@ impl Arena {
     }
 }
 
-/// Where a configuration is or may be: its own place, a new one, or the longest abandoned.
+/// Where a configuration is or may be: its own place, one that was given up, a new one, or the longest abandoned.
 fn place(tenants: &[Tenant], config: u64, now_ms: u64) -> Option<usize> {
     if let Some(own) = tenants.iter().position(|tenant| tenant.config == config) {
         return Some(own);
+    }
+    if let Some(free) = tenants.iter().position(|tenant| tenant.heartbeat_ms == RELEASED) {
+        return Some(free);
     }
     if tenants.len() < MAX_ARENAS {
         return Some(tenants.len());

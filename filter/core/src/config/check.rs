@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use super::raw::Source;
 use super::{Config, ConfigError, MAX_OWNERS, Membership, Pin, Rotation, Spread, Strategy, raw};
 use crate::hot::MAX_HOT_KEYS;
 use crate::key::{KeyFinder, KeySource};
@@ -80,8 +81,7 @@ fn key_sources(
     for (i, source) in given.iter().enumerate() {
         let source = key_source(&format!("key[{i}]"), source, upstream_header)?;
         if sources.contains(&source) {
-            let text = serde_json::to_string(&given[i]).unwrap_or_default();
-            return refuse(format!("key[{i}]"), text, "each source once");
+            return refuse(format!("key[{i}]"), "a repeated source", "each source once");
         }
         sources.push(source);
     }
@@ -154,25 +154,41 @@ fn stat_prefix(given: String) -> Result<String, ConfigError> {
     Ok(given)
 }
 
+/// With no interval given, the admin interface is asked so often.
+const DEFAULT_POLL_INTERVAL_MS: u64 = 1000;
+
 fn membership(given: raw::Membership) -> Result<Membership, ConfigError> {
-    match given {
-        raw::Membership::Static { servers } => static_servers(&servers).map(Membership::Static),
-        raw::Membership::EnvoyAdmin { cluster, admin_cluster, poll_interval_ms } => {
-            let poll = "membership.poll_interval_ms";
+    let raw::Membership { source, servers, cluster, admin_cluster, poll_interval_ms } = given;
+    let only_with = |field: &str, given: bool, source: &str| {
+        let allowed = format!("only with \"source\": \"{source}\"");
+        if given { refuse(format!("membership.{field}"), "this field", allowed) } else { Ok(()) }
+    };
+    match source {
+        Source::Static => {
+            only_with("cluster", cluster.is_some(), "envoy_admin")?;
+            only_with("admin_cluster", admin_cluster.is_some(), "envoy_admin")?;
+            only_with("poll_interval_ms", poll_interval_ms.is_some(), "envoy_admin")?;
+            static_servers(&servers.unwrap_or_default()).map(Membership::Static)
+        }
+        Source::EnvoyAdmin => {
+            only_with("servers", servers.is_some(), "static")?;
+            let poll = poll_interval_ms.unwrap_or(DEFAULT_POLL_INTERVAL_MS);
             Ok(Membership::EnvoyAdmin {
                 cluster: cluster_name("membership.cluster", cluster)?,
                 admin_cluster: cluster_name("membership.admin_cluster", admin_cluster)?,
-                poll_interval_ms: within(poll, poll_interval_ms, 100..=600_000)?,
+                poll_interval_ms: within("membership.poll_interval_ms", poll, 100..=600_000)?,
             })
         }
     }
 }
 
-fn cluster_name(field: &str, name: String) -> Result<String, ConfigError> {
-    if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return refuse(field, quoted(&name), "the name of an Envoy cluster, 1 to 256 bytes");
+fn cluster_name(field: &str, given: Option<String>) -> Result<String, ConfigError> {
+    let allowed = "the name of an Envoy cluster, 1 to 256 bytes";
+    match given {
+        Some(name) if (1..=MAX_NAME_BYTES).contains(&name.len()) => Ok(name),
+        Some(name) => refuse(field, quoted(&name), allowed),
+        None => refuse(field, "nothing", allowed),
     }
-    Ok(name)
 }
 
 fn static_servers(given: &[raw::Server]) -> Result<Members, ConfigError> {

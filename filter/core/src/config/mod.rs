@@ -5,6 +5,7 @@
 
 mod check;
 pub mod raw;
+mod words;
 
 use std::fmt;
 
@@ -16,8 +17,7 @@ use crate::servers::Members;
 pub const MAX_OWNERS: usize = 8;
 
 /// How requests are spread over the servers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// Rendezvous homes; hot keys on several servers, the least in flight first.
     Spread,
@@ -177,13 +177,30 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Shape { field, problem } if field == "." => write!(f, "configuration: {problem}"),
-            Self::Shape { field, problem } => write!(f, "configuration: {field}: {problem}"),
+            Self::Shape { field, problem } if field == "." => {
+                write!(f, "configuration: {}", one_line(problem, 400))
+            }
+            Self::Shape { field, problem } => {
+                write!(f, "configuration: {}: {}", one_line(field, 100), one_line(problem, 400))
+            }
             Self::Value { field, value, allowed } => {
                 write!(f, "configuration: {field}: {value} is not allowed; allowed: {allowed}")
             }
         }
     }
+}
+
+/// Text that someone else wrote, fit for one line of a log.
+fn one_line(text: &str, most: usize) -> String {
+    let shown = |character: char| match character {
+        control if control.is_control() => control.escape_debug().to_string(),
+        other => other.to_string(),
+    };
+    let mut line: String = text.chars().take(most).map(shown).collect();
+    if text.chars().nth(most).is_some() {
+        line.push_str("...");
+    }
+    line
 }
 
 impl std::error::Error for ConfigError {}

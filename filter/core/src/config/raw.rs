@@ -1,6 +1,6 @@
 //! The configuration as users write it.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::Strategy;
 
@@ -55,8 +55,7 @@ fn default_tick_ms() -> u64 {
 }
 
 /// One place of the key: `{"header": "x-user"}`, `{"path_segment": 2}`, `"path"`, ...
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
     Header(String),
     Cookie(String),
@@ -66,23 +65,23 @@ pub enum KeySource {
     Authority,
 }
 
-/// Where the servers come from.
+/// Where the servers come from. Which of the other fields are needed depends on `source`; one flat struct, so that
+/// a refusal can name the field.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "source", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Membership {
-    Static {
-        servers: Vec<Server>,
-    },
-    EnvoyAdmin {
-        cluster: String,
-        admin_cluster: String,
-        #[serde(default = "default_poll_interval_ms")]
-        poll_interval_ms: u64,
-    },
+#[serde(deny_unknown_fields)]
+pub struct Membership {
+    pub source: Source,
+    pub servers: Option<Vec<Server>>,
+    pub cluster: Option<String>,
+    pub admin_cluster: Option<String>,
+    pub poll_interval_ms: Option<u64>,
 }
 
-fn default_poll_interval_ms() -> u64 {
-    1000
+/// The word that says where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Static,
+    EnvoyAdmin,
 }
 
 /// One server of a static list.

@@ -122,7 +122,7 @@ impl Merge {
             self.informed += 1;
         }
         let same_bins = contribution.bins.len() == self.map.bins.len();
-        if contribution.closed_epoch + 1 == self.epoch && same_bins {
+        if contribution.closed_epoch.checked_add(1) == Some(self.epoch) && same_bins {
             for (sum, count) in self.map.bins.iter_mut().zip(&contribution.bins) {
                 *sum += u64::from(*count);
             }

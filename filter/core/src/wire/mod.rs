@@ -84,6 +84,9 @@ pub fn open(kind: Kind, sealed: &[u8]) -> Result<(u64, Reader<'_>), WireFault> {
     if header[5] != kind as u8 {
         return Err(WireFault::Kind(header[5]));
     }
+    if header[6..8] != [0, 0] {
+        return Err(WireFault::Foreign);
+    }
     let mut reader = Reader::new(&sealed[8..]);
     let checksum = reader.u64()?;
     if checksum != digest(kind as u64, &sealed[16..]) {

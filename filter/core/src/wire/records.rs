@@ -197,7 +197,7 @@ pub fn peek_plan_version(sealed: &[u8]) -> Result<u64, WireFault> {
 pub struct Slot {
     /// Wall time of the last publication; 0: released.
     pub heartbeat_ms: u64,
-    /// The plan that the worker follows.
+    /// The newest plan that the worker follows or waits for.
     pub plan_version: u64,
     /// What it counted.
     pub contribution: Contribution,

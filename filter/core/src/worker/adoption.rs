@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Worker;
+use super::{Desk, Worker};
 use crate::agreement::{SharedStore, StoreFault};
 use crate::plan::{Placement, Plan};
 use crate::table::Table;
@@ -31,25 +31,37 @@ impl Worker {
     /// the ticks see to that, but for a worker whose ticks were late.
     pub fn catch_up(&mut self, now_ms: u64, store: &mut dyn SharedStore) {
         let lead_ms = self.lead_ms();
-        if lead_ms > 0
-            && now_ms.abs_diff(self.looked_ms) >= lead_ms
-            && self.look(now_ms, store).is_err()
-        {
-            self.count(Counter::SharedFailed);
+        let overdue = lead_ms > 0 && now_ms.abs_diff(self.looked_ms) >= lead_ms;
+        if overdue && let Some(mut desk) = self.desk.take() {
+            if self.look(&mut desk, now_ms, store).is_err() {
+                self.count(Counter::SharedFailed);
+            }
+            self.desk = Some(desk);
         }
         self.activate_due(now_ms);
     }
 
-    fn look(&mut self, now_ms: u64, store: &mut dyn SharedStore) -> Result<(), StoreFault> {
+    /// Takes up what is published; says whether there is a plan that can be read.
+    pub(super) fn look(
+        &mut self,
+        desk: &mut Desk,
+        now_ms: u64,
+        store: &mut dyn SharedStore,
+    ) -> Result<bool, StoreFault> {
         let config = self.config.digest;
-        let Some(desk) = &mut self.desk else { return Ok(()) };
         let open = |bytes: &[u8]| records::open_plan(config, bytes);
-        let seen = desk.plan.read(store, &mut self.tally, open)?;
+        let published = desk.plan.read(store, &mut self.tally, open)?.value;
         self.looked_ms = now_ms;
-        if let Some(plan) = seen.value {
-            self.consider(plan, now_ms);
+        let Some(plan) = published else { return Ok(false) };
+        if is_ahead(&plan, now_ms) && self.newest_version() + 1 < plan.version {
+            // This worker was late, and what holds until then is the plan before.
+            let before = desk.before.read(store, &mut self.tally, open)?.value;
+            if let Some(before) = before.filter(|before| before.version < plan.version) {
+                self.consider(before, now_ms);
+            }
         }
-        Ok(())
+        self.consider(plan, now_ms);
+        Ok(true)
     }
 
     /// Adopts a pending plan whose time has come.
@@ -80,21 +92,23 @@ impl Worker {
             return;
         }
         let table = self.table_of(&plan);
+        self.draft = None;
         self.pending = Some((Arc::new(plan), table));
         self.activate_due(now_ms);
     }
 
-    /// The table of a plan, shared with a known plan that places alike.
-    pub(super) fn table_of(&self, plan: &Plan) -> Arc<Table> {
-        if let Some((pending, table)) = &self.pending
-            && pending.places_like(plan)
-        {
+    /// The table of a plan, shared with a known plan that places alike. It costs milliseconds to make, so the one
+    /// that planning asked for is kept until the plan is taken up.
+    pub(super) fn table_of(&mut self, plan: &Plan) -> Arc<Table> {
+        let known = [self.draft.as_ref(), self.pending.as_ref()].into_iter().flatten();
+        let active = self.router.plan().zip(self.router.table());
+        let known = known.map(|(plan, table)| (plan, table)).chain(active);
+        if let Some((_, table)) = known.into_iter().find(|(known, _)| known.places_like(plan)) {
             return table.clone();
         }
-        match (self.router.plan(), self.router.table()) {
-            (Some(active), Some(table)) if active.places_like(plan) => table.clone(),
-            _ => Arc::new(Table::of(plan, &self.config)),
-        }
+        let table = Arc::new(Table::of(plan, &self.config));
+        self.draft = Some((Arc::new(plan.clone()), table.clone()));
+        table
     }
 
     fn adopt(&mut self, plan: Arc<Plan>, table: Arc<Table>) {

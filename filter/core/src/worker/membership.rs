@@ -123,6 +123,7 @@ impl Worker {
         store: &mut dyn SharedStore,
     ) -> Result<(), StoreFault> {
         let Some(desk) = &mut self.desk else {
+            self.census = Some(found.clone());
             return Ok(());
         };
         let config = self.config.digest;

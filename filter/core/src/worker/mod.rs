@@ -2,9 +2,11 @@
 //!
 //! It is driven from outside: [`Worker::route`] and [`Worker::finish`] by requests, [`Worker::tick`] by a
 //! timer, [`Worker::on_clusters`] by the answer of a poll. It returns what the host must do and does nothing itself.
-//! Its parts, a file each: [`publication`], [`planning`], [`adoption`], [`membership`].
+//! Its parts, a file each: [`publication`], [`planning`], [`adoption`], [`membership`], and, for a worker that finds no
+//! place in the shared store, [`alone`].
 
 mod adoption;
+mod alone;
 mod membership;
 mod planning;
 mod publication;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 
 use crate::agreement::arena::{self, Arena};
 use crate::agreement::epoch::EpochClock;
-use crate::agreement::slot::OwnSlot;
+use crate::agreement::slot::{self, OwnSlot};
 use crate::agreement::{SharedStore, Shelf, StoreFault, Tally};
 use crate::audit::{Answered, Audit};
 use crate::config::Config;
@@ -21,9 +23,9 @@ use crate::hash::KeyHash;
 use crate::loads::LocalId;
 use crate::plan::Plan;
 use crate::router::{Outcome, Route, Router};
+use crate::servers::Members;
 use crate::table::Table;
 use crate::telemetry::{Condition, Counter, Counters, Gauge, Gauges};
-use crate::wire::records;
 
 /// Until it has a plan a worker ticks this fast.
 pub const STARTING_TICK_MS: u64 = 20;
@@ -50,6 +52,8 @@ struct Desk {
     slot: OwnSlot,
     epoch: EpochClock,
     plan: Shelf,
+    /// The plan before, which holds while the published one waits for its time.
+    before: Shelf,
     roster: Shelf,
     poll: Shelf,
 }
@@ -66,12 +70,16 @@ pub struct Worker {
     looked_ms: u64,
     /// A plan that holds from its activation on, with its table.
     pending: Option<(Arc<Plan>, Arc<Table>)>,
+    /// A plan in the making, with its table.
+    draft: Option<(Arc<Plan>, Arc<Table>)>,
     duty: Option<planning::Duty>,
     /// Membership changed or the plan is unreadable: do not wait for the epoch's end.
     urgent: bool,
     ledger: publication::Ledger,
     audit: Audit,
     polled_ms: Option<u64>,
+    /// The members of the last poll, where there is no shared place for them.
+    census: Option<Members>,
     counters: Counters,
     gauges: Gauges,
     conditions: Vec<Condition>,
@@ -91,11 +99,13 @@ impl Worker {
             tally: Tally::default(),
             looked_ms: 0,
             pending: None,
+            draft: None,
             duty: None,
             urgent: false,
             ledger: publication::Ledger::default(),
             audit: Audit::default(),
             polled_ms: None,
+            census: None,
             counters: Counters::default(),
             gauges: Gauges::default(),
             conditions: Vec::new(),
@@ -193,8 +203,7 @@ impl Worker {
         let arena = self.arena.hold(store, &mut self.tally, now_ms)?;
         let Some(arena) = arena else {
             self.judge(Condition::StoreFull, true);
-            self.plan_alone(now_ms);
-            return Ok(());
+            return self.tick_alone(now_ms, store);
         };
         let mut desk = self.take_desk(arena);
         let done = self.work_at(&mut desk, now_ms, store);
@@ -210,6 +219,7 @@ impl Worker {
             slot: OwnSlot::new(self.config.digest, arena),
             epoch: EpochClock::new(self.config.digest, arena),
             plan: shelf("plan"),
+            before: shelf("plan/before"),
             roster: shelf("roster"),
             poll: shelf("poll"),
         })
@@ -221,14 +231,9 @@ impl Worker {
         now_ms: u64,
         store: &mut dyn SharedStore,
     ) -> Result<(), StoreFault> {
-        let config = self.config.digest;
         self.poll_if_due(desk, now_ms, store)?;
-        let seen =
-            desk.plan.read(store, &mut self.tally, |bytes| records::open_plan(config, bytes))?;
-        self.looked_ms = now_ms;
-        if let Some(plan) = seen.value {
-            self.consider(plan, now_ms);
-        } else if self.members_known(desk, store)? {
+        let found = self.look(desk, now_ms, store)?;
+        if !found && self.members_known(desk, store)? {
             self.urgent = true;
         }
         let length = self.config.epoch_ms;
@@ -238,17 +243,38 @@ impl Worker {
         let slot = self.own_slot(now_ms);
         let published = desk.slot.publish(store, &mut self.tally, &slot)?;
         self.judge(Condition::StoreFull, !published);
+        if !found {
+            // What stands there may be of another configuration that thinks the arena its own.
+            self.arena.distrust();
+        }
         if claimed {
             self.take_duty(epoch.number, now_ms);
         }
-        self.plan_if_due(desk, now_ms, store)
+        if self.plan_if_due(desk, now_ms, store)? {
+            // Others must count on from the new version even if the plan itself is lost.
+            let slot = self.own_slot(now_ms);
+            desk.slot.publish(store, &mut self.tally, &slot)?;
+        }
+        Ok(())
     }
 
-    /// The worker ends: its slot is free for the next.
+    /// The worker ends: its slot is free for the next, and with the last of its kind the arena too.
     pub fn release(&mut self, store: &mut dyn SharedStore) {
-        if let Some(desk) = &mut self.desk {
-            desk.slot.release(store);
+        let Some(mut desk) = self.desk.take() else { return };
+        desk.slot.release(store);
+        let (config, arena, now_ms) = (self.config.digest, desk.slot.arena(), self.looked_ms);
+        let mut others = 0;
+        let read = slot::read_all(store, &mut self.tally, config, arena, now_ms, |_| others += 1);
+        if read.is_ok() && others == 0 {
+            // If this fails, the arena is free once it has been silent for long.
+            let _ = self.arena.leave(store, &mut self.tally);
         }
+    }
+
+    /// The host did not take [`Action::TickEvery`]: it is asked again.
+    pub fn on_tick_period_refused(&mut self) {
+        self.count(Counter::HostFailed);
+        self.ticks_fast = true;
     }
 
     fn slow_down(&mut self) {

@@ -3,7 +3,7 @@
 use super::adoption::{MAX_LEAD_MS, is_ahead};
 use super::{Action, Desk, Worker};
 use crate::agreement::{Seen, SharedStore, StoreFault, slot};
-use crate::config::{Membership, Strategy};
+use crate::config::Strategy;
 use crate::plan::Plan;
 use crate::planner::merge::{LoadMap, Merge};
 use crate::planner::{self, Request};
@@ -33,27 +33,28 @@ impl Worker {
         self.urgent = false;
     }
 
+    /// Plans the epoch that this worker claimed; says whether it published a plan.
     pub(super) fn plan_if_due(
         &mut self,
         desk: &mut Desk,
         now_ms: u64,
         store: &mut dyn SharedStore,
-    ) -> Result<(), StoreFault> {
-        let Some(duty) = self.duty else { return Ok(()) };
+    ) -> Result<bool, StoreFault> {
+        let Some(duty) = self.duty else { return Ok(false) };
         let waits = duty.not_before_ms.saturating_sub(now_ms);
         if waits > 0 && waits <= MAX_LEAD_MS {
-            return Ok(());
+            return Ok(false);
         }
         let config = self.config.clone();
         let open = |bytes: &[u8]| records::open_plan(config.digest, bytes);
         let seen = desk.plan.read(store, &mut self.tally, open)?;
         if seen.value.as_ref().is_some_and(|plan| is_ahead(plan, now_ms)) {
             // A plan waits for its time: one at a time, or workers might skip it.
-            return Ok(());
+            return Ok(false);
         }
         self.duty = None;
         let Some(members) = self.members(desk, store)? else {
-            return Ok(());
+            return Ok(false);
         };
         let survey = self.survey(desk, duty.epoch, &members, now_ms, store)?;
         let version = self.next_version(&seen, survey.newest_version, store)?;
@@ -69,31 +70,51 @@ impl Worker {
         });
         match planned {
             Some(plan) => self.publish_plan(desk, &seen, plan, now_ms, store),
-            None => Ok(()),
+            None => Ok(false),
         }
     }
 
     /// Publishes a plan that decides anything new, unless another planner was faster.
     fn publish_plan(
         &mut self,
-        desk: &Desk,
+        desk: &mut Desk,
         seen: &Seen<Plan>,
         mut plan: Plan,
         now_ms: u64,
         store: &mut dyn SharedStore,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<bool, StoreFault> {
         let says_it_all =
             |last: &Plan| last.version + 1 == plan.version && last.decides_like(&plan);
         if seen.value.as_ref().is_some_and(says_it_all) {
-            return Ok(());
+            return Ok(false);
         }
         plan.activate_at_ms = now_ms + self.lead_ms();
+        if let Some(last) = seen.value.as_ref().filter(|_| self.lead_ms() > 0) {
+            self.keep_for_latecomers(desk, last, store)?;
+        }
         let sealed = records::seal_plan(self.config.digest, &plan);
-        if desk.plan.replace(store, &mut self.tally, seen.expect, &sealed)? {
+        let published = desk.plan.replace(store, &mut self.tally, seen.expect, &sealed)?;
+        if published {
             self.count(Counter::PlansPublished);
             self.tell_of_servers(seen.value.as_ref(), &plan);
             self.consider(plan, now_ms);
         }
+        Ok(published)
+    }
+
+    /// Until the new plan's time has come, the last one holds: a worker that has missed it finds it here.
+    fn keep_for_latecomers(
+        &mut self,
+        desk: &mut Desk,
+        last: &Plan,
+        store: &mut dyn SharedStore,
+    ) -> Result<(), StoreFault> {
+        let config = self.config.digest;
+        let open = |bytes: &[u8]| records::open_plan(config, bytes);
+        let seen = desk.before.read(store, &mut self.tally, open)?;
+        let sealed = records::seal_plan(config, last);
+        // Whoever wins a race for this place puts the same plan there.
+        desk.before.replace(store, &mut self.tally, seen.expect, &sealed)?;
         Ok(())
     }
 
@@ -144,7 +165,7 @@ impl Worker {
         Ok(published.max(newest_in_slots).max(self.newest_version()) + 1)
     }
 
-    fn make_plan(&mut self, request: &Request<'_>) -> Option<Plan> {
+    pub(super) fn make_plan(&mut self, request: &Request<'_>) -> Option<Plan> {
         let planned = planner::plan(request, &mut |plan| self.table_of(plan));
         self.judge(Condition::PlanRefused, planned.is_err());
         match planned {
@@ -166,31 +187,6 @@ impl Worker {
         match self.config.strategy {
             Strategy::Spread => 0,
             _ => 2 * self.config.tick_ms,
-        }
-    }
-
-    /// Without a place in the store there are no others to agree with: a static list still makes a plan.
-    pub(super) fn plan_alone(&mut self, now_ms: u64) {
-        let Membership::Static(members) = &self.config.membership else {
-            return;
-        };
-        if self.plan().is_some() {
-            return;
-        }
-        let config = self.config.clone();
-        let members = members.clone();
-        let loads = Merge::new(&config, &members, 1).finish();
-        let plan = self.make_plan(&Request {
-            config: &config,
-            members: &members,
-            previous: None,
-            loads: &loads,
-            epoch: 1,
-            version: 1,
-            now_ms,
-        });
-        if let Some(plan) = plan {
-            self.consider(plan, now_ms);
         }
     }
 }

@@ -77,7 +77,7 @@ impl Worker {
         let plan = self.plan();
         Slot {
             heartbeat_ms: now_ms,
-            plan_version: plan.map_or(0, |plan| plan.version),
+            plan_version: self.newest_version(),
             contribution: Contribution {
                 members_digest: plan.map_or(0, |plan| plan.members.digest()),
                 sent,

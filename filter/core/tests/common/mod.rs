@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "tests may stop")]
 
+pub mod gateway;
 pub mod store;
 
 use std::sync::Arc;

@@ -6,6 +6,8 @@ mod agreement;
 #[cfg(test)]
 mod bad_config;
 #[cfg(test)]
+mod chaos;
+#[cfg(test)]
 mod common;
 #[cfg(test)]
 mod faults;
@@ -15,6 +17,8 @@ mod hot_keys;
 mod limits;
 #[cfg(test)]
 mod membership;
+#[cfg(test)]
+mod polling;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]

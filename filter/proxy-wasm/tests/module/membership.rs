@@ -1,8 +1,8 @@
-//! Members by the admin interface: who is asked and how often, who leaves, who comes back.
+//! Members by the admin interface: who leaves, who comes back, and which keys move.
 
 use std::collections::BTreeMap;
 
-use crate::common::admin::{Answer, Endpoint};
+use crate::common::admin::Endpoint;
 use crate::common::gateway::TICK_MS;
 use crate::common::{Gateway, ONE_OWNER, STRATEGIES, Setup, address};
 
@@ -29,32 +29,6 @@ fn owners_of(gateway: &mut Gateway, keys: usize) -> Vec<String> {
 fn is_member(gateway: &Gateway, address: &str) -> bool {
     let plan = gateway.shared().plan().unwrap();
     plan.members.servers().iter().any(|server| server.address.as_str() == address)
-}
-
-#[test]
-fn one_worker_at_a_time_polls_at_the_interval() {
-    let mut gateway = Gateway::cold(8, &Setup::admin());
-    gateway.tick_rounds(200);
-    let polls = &gateway.admin.polls;
-    for pair in polls.windows(2) {
-        let apart = pair[1] - pair[0];
-        assert!((POLL_MS..=POLL_MS + TICK_MS).contains(&apart), "{apart} ms between two polls");
-    }
-    assert!(polls.len() >= 18, "{} polls in 20 s", polls.len());
-    assert_eq!(gateway.counter("membership.polls_answered"), polls.len() as u64);
-}
-
-#[test]
-fn a_poll_that_is_never_answered_stops_nobody() {
-    let mut gateway = Gateway::start(4, &Setup::admin());
-    gateway.admin.answer = Answer::Never;
-    gateway.tick_rounds(50);
-    let waiting: usize = gateway.workers.iter().map(|worker| worker.http_calls().len()).sum();
-    assert!((4..=6).contains(&waiting), "{waiting} calls wait after 5 s");
-    gateway.admin.answer = Answer::Well;
-    gateway.admin.endpoints.remove(0);
-    gateway.tick_rounds(ROUNDS_TO_LEAVE);
-    assert!(!is_member(&gateway, &address(0)));
 }
 
 #[test]
@@ -172,6 +146,9 @@ fn weights_are_respected_by_all_strategies() {
         assert!((2700..=3300).contains(&heavy), "{strategy}: {counts:?}");
         gateway.admin.endpoints[1].weight = 1;
         gateway.tick_rounds(20);
+        // `lpt` deals anew what is asked for, and leaves what is not.
+        owners_of(&mut gateway, 6000);
+        gateway.tick_rounds(20);
         let heavy =
             owners_of(&mut gateway, 6000).iter().filter(|owner| **owner == address(1)).count();
         assert!((1300..=1700).contains(&heavy), "{strategy}: {heavy} of 6000 after it got lighter");
@@ -194,70 +171,6 @@ fn the_first_priority_with_a_usable_server_counts() {
     assert!(owners.iter().all(|owner| *owner == address(3) || *owner == address(4)));
 }
 
-/// Answers that teach nothing: the members stay, one line says so, and one when it is over.
-fn teaches_nothing(answer: Answer, says: &str) {
-    let mut gateway = Gateway::start(1, &Setup::admin());
-    let before = owners_of(&mut gateway, 100);
-    gateway.host.log().take();
-    let failed = gateway.counter("membership.polls_failed");
-    gateway.admin.answer = answer.clone();
-    gateway.tick_rounds(100);
-    assert_eq!(owners_of(&mut gateway, 100), before, "{answer:?}");
-    let more = gateway.counter("membership.polls_failed") - failed;
-    assert!((9..=10).contains(&more), "{answer:?}: {more} polls failed");
-    let lines = gateway.host.log().take();
-    assert_eq!(lines.len(), 1, "{answer:?}: {lines:?}");
-    assert!(lines[0].message.contains(says), "{answer:?}: {}", lines[0].message);
-    gateway.admin.answer = Answer::Well;
-    gateway.tick_rounds(20);
-    assert_eq!(gateway.host.log().take().len(), 1, "{answer:?}: it is over");
-}
-
-#[test]
-fn an_admin_interface_that_teaches_nothing_changes_nothing() {
-    let body = |text: &str| Answer::Body(text.as_bytes().to_vec());
-    teaches_nothing(Answer::Status("503"), "does not answer");
-    teaches_nothing(Answer::Status("404"), "does not answer");
-    teaches_nothing(Answer::Failed, "does not answer");
-    teaches_nothing(body("{\"cluster_statuses\":[{\"name\":"), "unreadable");
-    teaches_nothing(body(""), "unreadable");
-    teaches_nothing(body("servers::default_priority::max_connections::1024"), "unreadable");
-    teaches_nothing(Answer::Body(b"\xff\xfe".to_vec()), "unreadable");
-    teaches_nothing(body("{}"), "no such cluster");
-    teaches_nothing(
-        body(r#"{"cluster_statuses":[{"name":"other","host_statuses":[]}]}"#),
-        "no such cluster",
-    );
-}
-
-#[test]
-fn an_admin_cluster_that_envoy_does_not_know_is_said_once() {
-    let mut gateway = Gateway::cold(1, &Setup::admin());
-    gateway.host.set_cluster_known("admin", false);
-    gateway.tick_rounds(100);
-    assert_eq!(gateway.request(0, "k").reason, "no_plan");
-    let lines = gateway.host.log().take();
-    assert_eq!(lines.len(), 1, "{lines:?}");
-    gateway.host.set_cluster_known("admin", true);
-    gateway.tick_rounds(ROUNDS_TO_LEAVE);
-    assert_eq!(gateway.request(0, "k").owners.len(), 3);
-}
-
-#[test]
-fn many_workers_do_not_log_in_a_loop() {
-    let mut gateway = Gateway::start(4, &Setup::admin());
-    gateway.host.log().take();
-    gateway.admin.answer = Answer::Status("503");
-    gateway.tick_rounds(300);
-    let lines = gateway.host.log().take().len();
-    assert!((1..=4).contains(&lines), "{lines} lines in 30 s");
-    gateway.admin.answer = Answer::Well;
-    gateway.admin.endpoints.clear();
-    gateway.tick_rounds(300);
-    let lines = gateway.host.log().take().len();
-    assert!((1..=8).contains(&lines), "{lines} lines in 30 s");
-}
-
 #[test]
 fn from_no_server_to_one_to_many_and_back() {
     for strategy in STRATEGIES {
@@ -273,7 +186,9 @@ fn from_no_server_to_one_to_many_and_back() {
                 "{strategy}, {count} servers: {routed:?}"
             );
             assert_eq!(routed.reason == "no_server", count == 0, "{strategy}, {count}: {routed:?}");
-            gateway.agreed_version();
+            if count > 0 {
+                gateway.agreed_version();
+            }
         }
     }
 }

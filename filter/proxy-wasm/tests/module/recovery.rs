@@ -113,7 +113,7 @@ fn dies_anywhere(setup: &Setup, context: &str) {
         let died = dies_at(&mut gateway, n);
         if died {
             gateway.tick_all_but(&[1]);
-            gateway.workers[1].reload().unwrap();
+            gateway.reload(1);
         }
         all_well(&mut gateway, &format!("{context}, call {n}"));
         if !died {
@@ -144,7 +144,7 @@ fn a_worker_may_die_in_its_first_ticks() {
         for n in 1..60 {
             let mut gateway = Gateway::cold(2, &Setup::admin().strategy(strategy));
             if dies_at(&mut gateway, n) {
-                gateway.workers[1].reload().unwrap();
+                gateway.reload(1);
             }
             // The answer to a poll may have died with it: the next one is due in a second.
             gateway.tick_rounds(10);
@@ -171,6 +171,21 @@ fn a_stalled_worker_rejoins() {
             gateway.tick_rounds(30);
             assert_eq!(gateway.shared().living(), 3, "{strategy}, {seconds} s");
             assert_eq!(gateway.gauge("workers"), Some(3), "{strategy}, {seconds} s");
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_wakes_looks_for_the_plan_before_its_first_request() {
+    for strategy in ONE_OWNER {
+        let mut gateway = Gateway::start(3, &Setup::admin().strategy(strategy));
+        gateway.admin.endpoints.remove(0);
+        for _ in 0..30 {
+            gateway.tick_all_but(&[2]);
+        }
+        for i in 0..50 {
+            let key = format!("key-{i}");
+            assert_eq!(gateway.request(2, &key), gateway.request(0, &key), "{strategy}");
         }
     }
 }
@@ -207,7 +222,7 @@ fn a_worker_that_ends_gives_its_slot_back() {
 fn workers_that_die_one_after_the_other_leave_few_slots() {
     let mut gateway = Gateway::start(2, &Setup::servers(5));
     for _ in 0..100 {
-        gateway.workers[1].reload().unwrap();
+        gateway.reload(1);
         gateway.tick_rounds(10);
     }
     assert!(gateway.shared().slots().len() <= 13, "a lease is 10 s and a life was 1 s");

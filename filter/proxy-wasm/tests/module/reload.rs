@@ -86,6 +86,10 @@ fn reloads(times: usize, pause: usize, reach: fn(usize) -> Setup) -> (usize, usi
     most
 }
 
+fn numbered_by_admin(i: usize) -> Setup {
+    Setup::admin().with("stat_prefix", &format!("\"reload_{i}\""))
+}
+
 fn numbered(i: usize) -> Setup {
     Setup::servers(3 + i % 5).with("stat_prefix", &format!("\"reload_{i}\""))
 }
@@ -103,4 +107,9 @@ fn two_hundred_reloads_in_a_hurry_still_agree() {
     let (keys, bytes) = reloads(200, 5, numbered);
     assert!(keys <= 64 * 4 + 1, "{keys} keys");
     assert!(bytes <= 1 << 20, "{bytes} bytes");
+}
+
+#[test]
+fn eighty_reloads_by_admin_in_two_minutes_leave_nobody_without_a_plan() {
+    reloads(80, 15, numbered_by_admin);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rudolph_mock_host::{Action, Callback, Hostcall, RequestOptions, Status, Stream};
 
+use crate::common::admin::Endpoint;
 use crate::common::gateway::{Routed, UPSTREAM};
 use crate::common::{Gateway, Random, STRATEGIES, Setup, address};
 
@@ -51,19 +52,20 @@ fn the_owners_list_is_as_long_as_asked_or_as_there_are_servers() {
     }
 }
 
+/// Its key is read and its header written; where a key has one owner the clock tells which plan holds.
 #[test]
-fn a_request_costs_two_host_calls() {
+fn a_request_costs_two_host_calls_and_the_clock_where_plans_switch_at_once() {
     for strategy in STRATEGIES {
-        let json = Setup::servers(5).strategy(strategy).json();
-        let plain = json.replace(r#","debug_header":"x-debug""#, "");
-        let mut gateway = Gateway::start(1, &Setup::servers(5).strategy(strategy));
-        let root = gateway.workers[0].add_root(&plain).unwrap();
-        gateway.tick_rounds(10);
+        let setup = Setup::servers(5).strategy(strategy).without_debug();
+        let mut gateway = Gateway::start(1, &setup);
         let before = gateway.workers[0].totals(Callback::RequestHeaders).hostcalls.total();
         let stream = gateway.open(0, "k");
-        let calls = &gateway.workers[0].totals(Callback::RequestHeaders).hostcalls;
-        assert_eq!(calls.total() - before, 2, "{strategy}, root {root}: {calls:?}");
+        assert_eq!(Routed::of(&stream).owners.len(), 3);
         gateway.finish(0, stream);
+        let calls = &gateway.workers[0].totals(Callback::RequestHeaders).hostcalls;
+        let clock = calls.get(Hostcall::GetCurrentTimeNanoseconds);
+        assert_eq!(clock, u64::from(strategy != "spread"), "{strategy}");
+        assert_eq!(calls.total() - before - clock, 2, "{strategy}: {calls:?}");
     }
 }
 
@@ -154,7 +156,7 @@ fn the_first_source_that_is_present_wins_and_hash_tags_hold_keys_together() {
 
 #[test]
 fn the_debug_header_is_there_only_if_asked_for() {
-    let json = Setup::servers(5).json().replace(r#","debug_header":"x-debug""#, "");
+    let json = Setup::servers(5).without_debug().json();
     let mut gateway = Gateway::start(1, &Setup::servers(5));
     let stream = send(&mut gateway, &[("x-key", b"k"), ("x-debug", b"plan=9999")]);
     let text = String::from_utf8_lossy(stream.headers.get("x-debug").unwrap()).into_owned();
@@ -171,8 +173,7 @@ fn the_debug_header_is_there_only_if_asked_for() {
 fn gateways_that_never_talk_agree() {
     let mut one = Gateway::start(1, &Setup::servers(20));
     let mut other = Gateway::start(3, &Setup::admin());
-    other.admin.endpoints =
-        (0..20).rev().map(|i| crate::common::admin::Endpoint::healthy(&address(i))).collect();
+    other.admin.endpoints = (0..20).rev().map(|i| Endpoint::healthy(&address(i))).collect();
     other.tick_rounds(15);
     for i in 0..500 {
         let key = format!("key-{i}");
@@ -220,6 +221,28 @@ fn requests_that_another_server_answered_are_counted() {
     assert_eq!(gateway.counter("retries_to_successor"), 2);
     assert_eq!(gateway.counter("requests.fallback"), 1);
     assert_eq!(gateway.counter("requests.owner"), 5);
+}
+
+#[test]
+fn every_request_is_counted_under_one_outcome() {
+    let random = Random::of(0x0c);
+    let mut gateway = Gateway::cold(2, &Setup::admin());
+    for _ in 0..100 {
+        for _ in 0..20 {
+            let worker = random.below(2);
+            gateway.request(worker, &random.key(50));
+            gateway.request(worker, "");
+        }
+        gateway.tick_all();
+        if random.below(10) == 0 {
+            let count = random.below(4);
+            gateway.admin.endpoints = (0..count).map(|i| Endpoint::healthy(&address(i))).collect();
+        }
+    }
+    let outcomes = ["owner", "spread", "spilled", "no_key", "no_plan", "no_server"];
+    let counts = outcomes.map(|outcome| gateway.counter(&format!("requests.{outcome}")));
+    assert_eq!(counts.iter().sum::<u64>(), 4000, "{counts:?}");
+    assert!(counts[0] > 0 && counts[3] == 2000 && counts[4] > 0 && counts[5] > 0, "{counts:?}");
 }
 
 #[test]

@@ -202,3 +202,46 @@ fn versions_of_the_store_may_wrap() {
     assert_eq!(gateway.shared().living(), WORKERS);
     assert_eq!(gateway.shared().slots().len(), WORKERS);
 }
+
+#[test]
+fn a_version_is_never_used_twice_though_its_plan_was_lost() {
+    let mut gateway = Gateway::start(2, &Setup::admin());
+    let key = gateway.shared().key("plan");
+    let version = gateway.agreed_version();
+    gateway.admin.endpoints.pop();
+    while gateway.shared().plan().unwrap().version == version {
+        gateway.advance_ms(50);
+        gateway.tick(0);
+    }
+    gateway.host.shared_data().put_raw(key, b"torn");
+    gateway.watch.overlook(&gateway.host);
+    gateway.advance_ms(50);
+    gateway.tick(1);
+    gateway.tick_rounds(5);
+    gateway.agreed_version();
+}
+
+#[test]
+fn two_configurations_survive_a_broken_directory() {
+    let (first, second) = (Setup::servers(5).strategy("pin"), Setup::servers(7).strategy("lpt"));
+    for broken in [&b""[..], b"foreign", b"RDLF\x00 older, and long enough to be read"] {
+        let mut gateway = Gateway::start(2, &first);
+        gateway.setup = second.clone();
+        gateway.add_worker();
+        gateway.add_worker();
+        gateway.tick_rounds(20);
+        gateway.host.shared_data().put_raw(directory_key(), broken);
+        for _ in 0..150 {
+            gateway.tick_all();
+            for worker in 0..4 {
+                assert_eq!(gateway.request(worker, "k").owners.len(), 3, "worker {worker}");
+            }
+        }
+        let versions = gateway.versions();
+        assert!(versions[0] == versions[1] && versions[2] == versions[3], "{versions:?}");
+        for setup in [&first, &second] {
+            let shared = Shared::of(&gateway.host, setup.config().digest);
+            assert_eq!((shared.living(), shared.slots().len()), (2, 2));
+        }
+    }
+}

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{module, wasm_path};
+use rudolph_core::telemetry::{Counter, Gauge};
+use rudolph_mock_host::MetricType;
+
+use crate::common::{Gateway, Setup, module, wasm_path};
 
 const IMPORTS: [&str; 15] = [
     "proxy_define_metric",
@@ -76,4 +79,20 @@ fn number(bytes: &[u8]) -> (usize, &[u8]) {
     let value =
         bytes[..=last].iter().rev().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
     (value, &bytes[last + 1..])
+}
+
+#[test]
+fn it_defines_the_metrics_of_the_core_and_no_others() {
+    let mut gateway = Gateway::start(2, &Setup::admin());
+    for i in 0..100 {
+        gateway.request(0, &format!("key-{i}"));
+    }
+    gateway.tick_rounds(5);
+    let counters = Counter::ALL.iter().map(|counter| (MetricType::Counter, counter.name()));
+    let gauges = Gauge::ALL.iter().map(|gauge| (MetricType::Gauge, gauge.name()));
+    let listed: BTreeSet<(MetricType, String)> =
+        counters.chain(gauges).map(|(kind, name)| (kind, format!("rudolph.{name}"))).collect();
+    let found: BTreeSet<(MetricType, String)> =
+        gateway.host.metrics().names().into_iter().collect();
+    assert_eq!(found, listed);
 }

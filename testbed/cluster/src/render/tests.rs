@@ -94,6 +94,8 @@ fn the_shipped_files_differ_only_in_what_the_filter_adds() {
         list.retain(|entry| !entry["name"].as_str().unwrap().starts_with(prefix));
     };
     remove_named(at(&mut with, &format!("{MANAGER}/http_filters")).unwrap(), "rudolph");
+    let manager = at(&mut with, MANAGER).unwrap().as_object_mut().unwrap();
+    assert!(manager.remove("early_header_mutation_extensions").is_some());
     remove_named(at(&mut with, "/static_resources/clusters").unwrap(), ADMIN_CLUSTER);
     let servers = cluster(&mut with, SERVERS).unwrap();
     servers["load_balancing_policy"] = Baseline::Maglev.policy();

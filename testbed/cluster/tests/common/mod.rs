@@ -8,7 +8,9 @@ pub(crate) mod load;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
 
+use client::{Request, ask};
 use rudolph_cluster::{Builder, Cluster, ServerSettings, StubServers};
+use rudolph_core::router::Outcome;
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type Stats = BTreeMap<String, u64>;
@@ -18,6 +20,8 @@ pub(crate) const STRATEGIES: [&str; 5] = ["spread", "pin", "rotation", "lpt", "s
 /// Generous: a test that passes does not wait so long, however busy the machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 const POLL: Duration = Duration::from_millis(50);
+/// Connections enough that each of two workers has some, save once in a million runs.
+const EVERY_WORKER: u64 = 21;
 
 /// Two workers before servers inside the test, which tell what they were sent.
 pub(crate) fn before_stubs(stubs: &StubServers) -> Builder {
@@ -34,6 +38,30 @@ pub(crate) fn before_servers(service: Duration) -> Builder {
     let settings = ServerSettings { hit: service, miss: service, ..ServerSettings::default() };
     let builder = Cluster::builder().servers(5).server_settings(settings);
     builder.concurrency(2).debug_header(true).patience(PATIENCE)
+}
+
+/// Starts the cluster and waits until every worker routes: for a moment after the first has a plan, others have none.
+pub(crate) async fn start(builder: Builder) -> Result<Cluster, Failure> {
+    let cluster = builder.start().await?;
+    let asked = eventually("every worker routes", async || {
+        let before = cluster.filter_stats().await?;
+        for number in 0..EVERY_WORKER {
+            ask(cluster.envoy_address(), &Request::for_key(&format!("start-{number}"))).await?;
+        }
+        let after = wait_for_filter(&cluster, "all counted", |stats| {
+            requests(stats) >= requests(&before) + EVERY_WORKER
+        });
+        let none = "rudolph.requests.no_plan";
+        if after.await?[none] == before[none] { Ok(()) } else { Err("some have no plan".into()) }
+    });
+    asked.await?;
+    Ok(cluster)
+}
+
+/// Requests of any outcome, as far as the workers have told.
+pub(crate) fn requests(stats: &Stats) -> u64 {
+    let names = Outcome::ALL.map(|outcome| format!("rudolph.requests.{}", outcome.name()));
+    names.iter().filter_map(|name| stats.get(name)).sum()
 }
 
 /// Another seed each time; the failing test's output names it, and `RUDOLPH_SEED` repeats it.

@@ -91,6 +91,12 @@ impl Gateway {
         self.versions.push(0);
     }
 
+    /// A dead worker's VM is made anew; it knows no plan then.
+    pub(crate) fn reload(&mut self, worker: usize) {
+        self.workers[worker].reload().expect("a fresh VM starts");
+        self.versions[worker] = 0;
+    }
+
     pub(crate) fn shared(&self) -> Shared {
         Shared::of(&self.host, self.setup.config().digest)
     }
@@ -153,6 +159,10 @@ impl Gateway {
         let stream = self.open(worker, key);
         let routed = Routed::of(&stream);
         self.finish(worker, stream);
+        // Then there is a plan, and no word of it.
+        if routed.reason == "no_server" {
+            return routed;
+        }
         let before = std::mem::replace(&mut self.versions[worker], routed.plan);
         assert!(
             routed.plan >= before,

@@ -4,6 +4,8 @@ use rudolph_core::config::Config;
 
 pub(crate) const STRATEGIES: [&str; 5] = ["spread", "pin", "rotation", "lpt", "static"];
 
+const DEBUG: &str = r#","debug_header":"x-debug""#;
+
 /// The address of server `i`.
 pub(crate) fn address(i: usize) -> String {
     format!("10.0.{}.{}:8080", i / 250, i % 250 + 1)
@@ -16,6 +18,7 @@ pub(crate) struct Setup {
     key: String,
     membership: String,
     more: String,
+    debug: &'static str,
 }
 
 impl Setup {
@@ -25,6 +28,7 @@ impl Setup {
             key: r#"[{"header":"x-key"}]"#.into(),
             membership,
             more: String::new(),
+            debug: DEBUG,
         }
     }
 
@@ -64,11 +68,14 @@ impl Setup {
         self
     }
 
+    pub(crate) fn without_debug(mut self) -> Self {
+        self.debug = "";
+        self
+    }
+
     pub(crate) fn json(&self) -> String {
-        let Self { strategy, key, membership, more } = self;
-        format!(
-            r#"{{"strategy":"{strategy}","key":{key},"membership":{membership},"debug_header":"x-debug"{more}}}"#
-        )
+        let Self { strategy, key, membership, more, debug } = self;
+        format!(r#"{{"strategy":"{strategy}","key":{key},"membership":{membership}{debug}{more}}}"#)
     }
 
     pub(crate) fn config(&self) -> Config {

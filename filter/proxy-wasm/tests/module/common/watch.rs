@@ -65,7 +65,7 @@ pub(crate) fn directory_key() -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     stored: BTreeMap<usize, u32>,
-    plans: BTreeMap<u64, Rc<[u8]>>,
+    plans: BTreeMap<(usize, u64), Rc<[u8]>>,
     newest: BTreeMap<usize, u64>,
 }
 
@@ -84,9 +84,9 @@ impl Watch {
     fn see(&mut self, arena: usize, bytes: Rc<[u8]>) {
         let version = records::peek_plan_version(&bytes).expect("published plans are sound");
         let newest = self.newest.entry(arena).or_default();
-        assert!(version > *newest, "plan {version} was published after plan {newest}");
+        assert!(version >= *newest, "plan {version} was published after plan {newest}");
         *newest = version;
-        if let Some(other) = self.plans.insert(version, bytes.clone()) {
+        if let Some(other) = self.plans.insert((arena, version), bytes.clone()) {
             assert!(other == bytes, "two plans have version {version}");
         }
     }
