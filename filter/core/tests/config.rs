@@ -193,62 +193,25 @@ fn addresses_and_weights() {
 
 #[test]
 fn refusals_word_for_word() {
-    let once = r#"{"address": "[0:0::1]:5"}, {"address": "[::1]:5"}"#;
-    let header_rule = "allowed: 1 to 256 letters, digits, '-', '_' or '.'";
-    let plain_rule = "allowed: 1 to 256 printable characters without ';', '=', '&', ',' or '\"'";
-    let poll =
-        r#""source": "envoy_admin", "cluster": "a", "admin_cluster": "b", "poll_interval_ms""#;
-    let table = [
-        (read(""), "EOF while parsing a value".to_owned()),
-        (read("{}"), "missing field `key`".into()),
-        (read(&format!("{{{KEY}}}")), "missing field `membership`".into()),
-        (read(&format!("{{{KEY}, {MEMBERSHIP}}} x")), "trailing characters".into()),
-        (with(r#""tick_ms": 50, "tick_ms": 50"#), "duplicate field `tick_ms`".into()),
-        (with(r#""pin": {"hot": 1}"#), "pin.hot: unknown field `hot`, expected `keys` or `tolerance`".into()),
-        (with(r#""rotation": {"hot": 1}"#), "rotation.hot: unknown field `hot`, expected `candidates` or `lambda`".into()),
-        (with(r#""strategy": "maglev""#), "strategy: unknown variant `maglev`, expected one of `spread`, `pin`, `rotation`, `lpt`, `static`".into()),
-        (with(r#""owners": "3""#), r#"owners: invalid type: string "3", expected u64"#.into()),
-        (with(r#""owners": -1"#), "owners: invalid value: integer `-1`, expected u64".into()),
-        (with(r#""owners": 1.5"#), "owners: invalid type: floating point `1.5`, expected u64".into()),
-        (with(r#""tick_ms": null"#), "tick_ms: invalid type: null, expected u64".into()),
-        (with(r#""hash_tag": 1"#), "hash_tag: invalid type: integer `1`, expected a boolean".into()),
-        (with(r#""spread": {"online": "yes"}"#), r#"spread.online: invalid type: string "yes", expected a boolean"#.into()),
-        (with(r#""spread": {"hot_threshold": 1e999}"#), "spread.hot_threshold: number out of range".into()),
-        (with(r#""stat_prefix": "a-b""#), r#"stat_prefix: "a-b" is not allowed; allowed: 1 to 64 letters, digits, '_' or '.'"#.into()),
-        (with(r#""upstream_header": """#), format!(r#"upstream_header: "" is not allowed; {header_rule}"#)),
-        (with(r#""debug_header": "a b""#), format!(r#"debug_header: "a b" is not allowed; {header_rule}"#)),
-        (with(r#""debug_header": "x-rudolph-upstream""#), "debug_header: x-rudolph-upstream is not allowed; allowed: any name but that of upstream_header".into()),
-        (key("[]"), "key: 0 sources is not allowed; allowed: 1 to 16 sources".into()),
-        (key("7"), "key: invalid type: integer `7`, expected a sequence".into()),
-        (key(r#"["body"]"#), "key[0]: unknown variant `body`, expected one of `header`, `cookie`, `query_parameter`, `path_segment`, `path`, `authority`".into()),
-        (key(r#"["path", {"header": 7}]"#), "key[1].header: invalid type: integer `7`, expected a string".into()),
-        (key(r#"[{"header": "é"}]"#), format!(r#"key[0].header: "é" is not allowed; {header_rule}"#)),
-        (key(r#"[{"header": "X-Rudolph-Upstream"}]"#), "key[0].header: x-rudolph-upstream is not allowed; allowed: any header but upstream_header".into()),
-        (key(r#"["path", "path"]"#), r#"key[1]: "path" is not allowed; allowed: each source once"#.into()),
-        (key(r#"[{"header": "A"}, {"header": "a"}]"#), r#"key[1]: {"header":"a"} is not allowed; allowed: each source once"#.into()),
-        (key(r#"[{"path_segment": 0}]"#), "key[0].path_segment: 0 is not allowed; allowed: 1 to 64".into()),
-        (key(r#"[{"path_segment": 65}]"#), "key[0].path_segment: 65 is not allowed; allowed: 1 to 64".into()),
-        (key(r#"[{"cookie": "a;b"}]"#), format!(r#"key[0].cookie: "a;b" is not allowed; {plain_rule}"#)),
-        (key(r#"[{"query_parameter": "a\nb"}]"#), format!(r#"key[0].query_parameter: "a\nb" is not allowed; {plain_rule}"#)),
-        (servers(""), "membership.servers: 0 servers is not allowed; allowed: 1 to 5000 servers".into()),
-        (servers(once), r#"membership.servers[1].address: "[::1]:5" is not allowed; allowed: each server once"#.into()),
-        (membership(r#""source": "envoy_admin", "cluster": "", "admin_cluster": "b""#), r#"membership.cluster: "" is not allowed; allowed: the name of an Envoy cluster, 1 to 256 bytes"#.into()),
-        (membership(&format!("{poll}: 99")), "membership.poll_interval_ms: 99 is not allowed; allowed: 100 to 600000".into()),
-        (membership(&format!("{poll}: 600001")), "membership.poll_interval_ms: 600001 is not allowed; allowed: 100 to 600000".into()),
-    ];
-    for (found, expected) in &table {
-        assert_eq!(refusal(found), expected);
+    let table = include_str!("../vectors/refusals.txt");
+    let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(lines.len() >= 60 && lines.len().is_multiple_of(2), "{} lines", lines.len());
+    for pair in lines.chunks(2) {
+        let (place, text) = pair[0].split_once(' ').unwrap_or((pair[0], ""));
+        let found = match place {
+            "whole" => read(text),
+            "field" => with(text),
+            "key" => key(text),
+            "membership" => membership(text),
+            "servers" => servers(text),
+            other => panic!("{other}"),
+        };
+        assert_eq!(refusal(&found), pair[1].trim_start(), "{}", pair[0]);
     }
     let unknown = with(r#""tikc_ms": 5"#);
-    assert!(
-        refusal(&unknown)
-            .starts_with("tikc_ms: unknown field `tikc_ms`, expected one of `strategy`, `key`,")
-    );
+    assert!(refusal(&unknown).starts_with("tikc_ms: unknown field `tikc_ms`, expected one of `"));
     let unknown = with(r#""spread": {"hot": 1}"#);
-    assert!(
-        refusal(&unknown)
-            .starts_with("spread.hot: unknown field `hot`, expected one of `hot_keys`,")
-    );
+    assert!(refusal(&unknown).starts_with("spread.hot: unknown field `hot`, expected one of `"));
 }
 
 #[test]

@@ -27,9 +27,8 @@ fn some_members(rng: &mut Rng) -> Members {
 /// What a worker may have published, of these members or by its length of others.
 fn contribution(rng: &mut Rng, members: &Members, bins: usize, epoch: u64) -> Contribution {
     let servers = members.len();
-    let mut loads = |most: usize| -> Vec<f32> {
-        (0..servers).map(|_| rng.below(most) as f32 / 3.0).collect()
-    };
+    let mut loads =
+        |most: usize| -> Vec<f32> { (0..servers).map(|_| rng.below(most) as f32 / 3.0).collect() };
     let (sent, homes, in_flight) = (loads(500), loads(500), loads(30));
     let tracked = |rng: &mut Rng| Tracked {
         key: KeyHash(rng.below(900) as u64 * 77),
@@ -43,7 +42,7 @@ fn contribution(rng: &mut Rng, members: &Members, bins: usize, epoch: u64) -> Co
         in_flight,
         total: rng.below(2_000) as f32,
         keys: (0..rng.below(512)).map(|_| tracked(rng)).collect(),
-        closed_epoch: epoch - 1 - u64::from(rng.chance(0.1)),
+        closed_epoch: epoch.saturating_sub(1 + u64::from(rng.chance(0.1))),
         bins: (0..bins).map(|_| rng.below(9) as u32 * rng.below(9) as u32).collect(),
     }
 }
@@ -56,16 +55,19 @@ fn check(plan: &Plan, config: &Config, context: &str) {
     }
     let table = table(config, plan);
     assert!(table.bins() >= servers, "{context}");
-    let mut owning = BTreeSet::new();
+    let mut owning = vec![false; servers];
     for bin in 0..table.bins() {
         assert!(table.home(bin).index() < servers, "{context} bin {bin}");
-        owning.insert(table.home(bin));
-        let list: BTreeSet<u16> = (0..servers.min(4)).map(|place| table.owner(bin, place)).collect();
+        owning[table.home(bin).index()] = true;
+    }
+    let dealt = matches!(plan.placement, Placement::Dealt { .. });
+    assert!(dealt || owning.iter().all(|owns| *owns), "{context}: somebody owns nothing");
+    for bin in (0..table.bins()).step_by(1 + table.bins() / 500) {
+        let list: BTreeSet<u16> =
+            (0..servers.min(4)).map(|place| table.owner(bin, place)).collect();
         assert_eq!(list.len(), servers.min(4), "{context} bin {bin}: distinct");
         assert!(list.iter().all(|&owner| usize::from(owner) < servers), "{context} bin {bin}");
     }
-    let dealt = matches!(plan.placement, Placement::Dealt { .. });
-    assert!(dealt || owning.len() == servers, "{context}: somebody owns nothing");
 }
 
 #[test]
@@ -81,9 +83,8 @@ fn every_plan_covers_every_bin() {
             let members = some_members(&mut rng);
             let epoch = previous.as_ref().map_or(1, |plan| plan.epoch + 1);
             let bins = candidates * members.len();
-            let workers: Vec<Contribution> = (0..rng.below(5))
-                .map(|_| contribution(&mut rng, &members, bins, epoch))
-                .collect();
+            let workers: Vec<Contribution> =
+                (0..rng.below(5)).map(|_| contribution(&mut rng, &members, bins, epoch)).collect();
             let loads = merge(&config, &members, epoch, &workers);
             let request = request(&config, &members, previous.as_ref(), &loads);
             let plan = make_plan(&request);
@@ -119,8 +120,10 @@ fn each_broken_guarantee_is_named() {
         plan.check(&config).unwrap_err()
     };
     let hot = |number, value| HotKey { key: KeyHash(number), value };
-    let dealt = |owners: Vec<u16>| move |plan: &mut Plan| {
-        plan.placement = Placement::Dealt { owners: owners.clone() };
+    let dealt = |owners: Vec<u16>| {
+        move |plan: &mut Plan| {
+            plan.placement = Placement::Dealt { owners: owners.clone() };
+        }
     };
     let turned = |rotation| move |plan: &mut Plan| plan.placement = Placement::Turned { rotation };
     assert_eq!(fault("spread", &|p| p.learned.truncate(4)), PlanFault::LearnedLength(4));
@@ -146,7 +149,8 @@ fn each_broken_guarantee_is_named() {
 #[test]
 fn members_are_ordered_unique_and_told_apart() {
     let server = |text: &str, weight| Server { address: Address::parse(text).unwrap(), weight };
-    let one = Members::new(vec![server("1.1.1.1:2", 1), server("1.1.1.1:1", 5), server("1.1.1.1:2", 9)]);
+    let one =
+        Members::new(vec![server("1.1.1.1:2", 1), server("1.1.1.1:1", 5), server("1.1.1.1:2", 9)]);
     let other = Members::new(vec![server("1.1.1.1:1", 5), server("1.1.1.1:2", 1)]);
     assert_eq!(one, other, "in order, and of two with one address the first");
     assert_eq!(one.digest(), other.digest());

@@ -151,25 +151,25 @@ impl Cluster {
         awaits_plan: bool,
     ) -> Result<(), ClusterError> {
         let started = Instant::now();
-        let mut refused = false;
-        let with_filter = self.filter.is_some();
-        self.wait_for_stats("starting", patience, |stats| {
-            refused = failed_reloads(stats) > 0;
-            refused || stats.get("server.live") == Some(&1)
-        })
-        .await?;
-        if refused {
-            return Err(ClusterError::Refused { log: self.envoy.log_tail() });
-        }
         let healthy = self.listed().count() as u64;
-        let left = patience.saturating_sub(started.elapsed());
-        self.wait_for_stats("waiting for healthy servers", left, |stats| {
-            stats.get(HEALTHY) == Some(&healthy)
-        })
-        .await?;
-        if with_filter && awaits_plan && healthy > 0 {
+        let plan = self.filter.is_some() && awaits_plan && healthy > 0;
+        let steps: [(&str, Reached); 3] = [
+            ("its start", Box::new(|stats| stats.get("server.live") == Some(&1))),
+            ("healthy servers", Box::new(move |stats| stats.get(HEALTHY) == Some(&healthy))),
+            ("the first plan", Box::new(move |stats| !plan || has_plan(stats))),
+        ];
+        for (goal, reached) in steps {
             let left = patience.saturating_sub(started.elapsed());
-            self.wait_for_stats("waiting for the first plan", left, has_plan).await?;
+            // A refusal may come at any time until then.
+            let mut refused = false;
+            self.wait_for_stats(&format!("waiting for {goal}"), left, |stats| {
+                refused = failed_reloads(stats) > 0;
+                refused || reached(stats)
+            })
+            .await?;
+            if refused {
+                return Err(ClusterError::Refused { log: self.envoy.log_tail() });
+            }
         }
         Ok(())
     }
@@ -178,6 +178,8 @@ impl Cluster {
         self.servers.iter().filter(|server| server.listed)
     }
 }
+
+type Reached = Box<dyn Fn(&BTreeMap<String, u64>) -> bool + Send>;
 
 fn has_plan(stats: &BTreeMap<String, u64>) -> bool {
     let filter = stats.iter().filter(|(name, _)| name.starts_with("wasmcustom."));

@@ -3,6 +3,7 @@
 mod filter_state;
 mod intro;
 mod options;
+mod plain_hashing;
 mod run;
 mod screen;
 mod second;
@@ -10,6 +11,7 @@ mod signals;
 mod style;
 mod summary;
 mod table;
+mod warm;
 
 use std::process::ExitCode;
 

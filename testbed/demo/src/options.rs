@@ -18,7 +18,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) clients: u16,
     /// Different keys
-    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) keys: u64,
     /// Skew of the load: the key of rank r gets r^-alpha of it
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]

@@ -2,18 +2,19 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use rudolph_cluster::{Cluster, ClusterError, ServerSettings};
-use rudolph_load_generator::{LoadConfig, LoadError, LoadRun, Snapshot};
+use rudolph_load_generator::{LoadConfig, LoadError, LoadRun, Phase, Snapshot};
 use rudolph_workload::{KeySpec, SpecError, WorkloadSpec};
 
-use crate::filter_state::filter_state;
+use crate::filter_state::FilterWatch;
 use crate::intro;
 use crate::options::Options;
+use crate::plain_hashing::PlainHashing;
 use crate::screen::Screen;
 use crate::second::{Second, ServerSecond};
 use crate::signals::Signals;
 use crate::style::Style;
 use crate::summary::summary;
-use crate::table;
+use crate::{table, warm};
 
 const WORKERS: u32 = 2;
 /// Slow enough that the servers' slots are the limit, and not the cores of a laptop that runs all of it.
@@ -22,8 +23,8 @@ const HIT: Duration = Duration::from_millis(4);
 const MISS: Duration = Duration::from_millis(20);
 /// Share of all keys that fit into all caches together: about nine requests in ten are hits at the default skew.
 const CACHED_SHARE: f64 = 0.6;
-/// Caches fill before anything counts, in runs that are long enough.
-const WARM_UP: Duration = Duration::from_secs(2);
+/// The filter finds the hot keys before anything counts, in runs that are long enough.
+const WARM_UP: Duration = Duration::from_secs(1);
 /// "Until Ctrl-C", to the load generator.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
@@ -80,7 +81,16 @@ async fn demo(options: &Options) -> Result<Ending, DemoError> {
         () = signals.received() => return Ok(Ending::InterruptedAtStart),
     };
     screen.say(&intro::intro(options, WORKERS, &settings, &cluster))?;
-    let load = LoadRun::start(load_config(options, workload, &cluster))?;
+    let mut plain = PlainHashing::new(&workload, usize::from(options.servers))?;
+    let mut plain_peaks = Vec::new();
+    let mut watch = FilterWatch::default();
+    let config = load_config(options, workload, &cluster);
+    screen.draw(&["filling the caches ...".to_owned()])?;
+    tokio::select! {
+        warmed = warm::finish(warm::start(&cluster, &config)?) => warmed?,
+        () = signals.received() => return Ok(Ending::InterruptedAtStart),
+    }
+    let load = LoadRun::start(config)?;
     let mut snapshots = load.snapshots();
     let stopper = load.stopper();
     let (mut errors, mut drawn) = (0, None);
@@ -99,7 +109,12 @@ async fn demo(options: &Options) -> Result<Ending, DemoError> {
         }
         errors += snapshot.error_count();
         cluster.check_running()?;
-        let second = second(options, &cluster, &snapshot, errors).await;
+        let plain_peak = plain.peak_over_mean(snapshot.second);
+        if snapshot.phase == Phase::Measure {
+            plain_peaks.push(plain_peak);
+        }
+        let second =
+            Second { plain_peak, errors, ..second(options, &cluster, &snapshot, &mut watch).await };
         screen.draw(&table::render(&second, style))?;
     }
     let (report, doubt) = match load.finish().await {
@@ -108,7 +123,7 @@ async fn demo(options: &Options) -> Result<Ending, DemoError> {
         Err(error) => return Err(error.into()),
     };
     drop(cluster);
-    screen.say(&summary(&report, &doubt.unwrap_or_default()))?;
+    screen.say(&summary(&report, &plain_peaks, &doubt.unwrap_or_default()))?;
     Ok(Ending::Ran)
 }
 
@@ -154,15 +169,21 @@ fn load_config(options: &Options, workload: WorkloadSpec, cluster: &Cluster) -> 
     }
 }
 
-async fn second(options: &Options, cluster: &Cluster, snapshot: &Snapshot, errors: u64) -> Second {
+async fn second(
+    options: &Options,
+    cluster: &Cluster,
+    snapshot: &Snapshot,
+    watch: &mut FilterWatch,
+) -> Second {
     let filter = match options.strategy.baseline() {
         Some(_) => None,
         // A page that fails once is no reason to end: the line shows dashes.
-        None => Some(filter_state(&cluster.filter_stats().await.unwrap_or_default())),
+        None => Some(watch.state(&cluster.filter_stats().await.unwrap_or_default())),
     };
     let answered = snapshot.requests > 0;
     Second {
         elapsed: Duration::from_secs(snapshot.second + 1),
+        total: (options.seconds > 0).then(|| Duration::from_secs(options.seconds)),
         strategy: options.strategy.name().to_owned(),
         clients: usize::from(options.clients),
         servers: cluster
@@ -172,7 +193,8 @@ async fn second(options: &Options, cluster: &Cluster, snapshot: &Snapshot, error
             .collect(),
         hit_percent: answered.then(|| snapshot.hit_percent()),
         p99_ms: answered.then_some(snapshot.latency.p99_ms),
-        errors,
+        errors: 0,
+        plain_peak: 0.0,
         filter,
     }
 }

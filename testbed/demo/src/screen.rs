@@ -28,6 +28,10 @@ impl<W: Write> Screen<W> {
 
     pub(crate) fn draw(&mut self, lines: &[String]) -> io::Result<()> {
         let mut block = String::new();
+        if self.redraw {
+            // A line that is too long is cut: wrapped, it would leave the count of lines wrong.
+            block.push_str("\x1b[?7l");
+        }
         if self.redraw && self.drawn > 0 {
             block.push_str(&format!("\x1b[{}A", self.drawn));
         }
@@ -36,7 +40,7 @@ impl<W: Write> Screen<W> {
             // What is left of a longer line before goes too.
             block.push_str(if self.redraw { "\x1b[K\n" } else { "\n" });
         }
-        block.push_str(if self.redraw { "\x1b[J" } else { "\n" });
+        block.push_str(if self.redraw { "\x1b[J\x1b[?7h" } else { "\n" });
         self.drawn = lines.len();
         self.out.write_all(block.as_bytes())?;
         self.out.flush()
@@ -59,7 +63,10 @@ mod tests {
     #[test]
     fn a_terminal_shows_each_block_over_the_last() {
         let text = drawn(true, &[&["a", "b"], &["c"]]);
-        assert_eq!(text, "a\x1b[K\nb\x1b[K\n\x1b[J\x1b[2Ac\x1b[K\n\x1b[J");
+        assert_eq!(
+            text,
+            "\x1b[?7la\x1b[K\nb\x1b[K\n\x1b[J\x1b[?7h\x1b[?7l\x1b[2Ac\x1b[K\n\x1b[J\x1b[?7h"
+        );
     }
 
     #[test]
@@ -68,7 +75,10 @@ mod tests {
         screen.draw(&["a".to_owned()]).unwrap();
         screen.say(&["b".to_owned()]).unwrap();
         screen.draw(&["c".to_owned()]).unwrap();
-        assert_eq!(String::from_utf8(screen.out).unwrap(), "a\x1b[K\n\x1b[Jb\nc\x1b[K\n\x1b[J");
+        assert_eq!(
+            String::from_utf8(screen.out).unwrap(),
+            "\x1b[?7la\x1b[K\n\x1b[J\x1b[?7hb\n\x1b[?7lc\x1b[K\n\x1b[J\x1b[?7h"
+        );
     }
 
     #[test]

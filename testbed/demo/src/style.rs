@@ -32,7 +32,7 @@ impl Style {
     }
 
     pub(crate) fn warn(self, text: &str) -> String {
-        self.paint("33", text)
+        self.paint("1;33", text)
     }
 
     fn paint(self, code: &str, text: &str) -> String {
@@ -41,6 +41,10 @@ impl Style {
 
     pub(crate) fn full_cell(self) -> char {
         if self.unicode { '█' } else { '#' }
+    }
+
+    pub(crate) fn hot_mark(self) -> char {
+        if self.unicode { '▲' } else { '!' }
     }
 
     pub(crate) fn mean_mark(self) -> char {

@@ -81,7 +81,8 @@ fn key_sources(
     for (i, source) in given.iter().enumerate() {
         let source = key_source(&format!("key[{i}]"), source, upstream_header)?;
         if sources.contains(&source) {
-            return refuse(format!("key[{i}]"), "a repeated source", "each source once");
+            let text = serde_json::to_string(&given[i]).unwrap_or_default();
+            return refuse(format!("key[{i}]"), text, "each source once");
         }
         sources.push(source);
     }

@@ -1,6 +1,6 @@
 //! The configuration as users write it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Strategy;
 
@@ -55,7 +55,8 @@ fn default_tick_ms() -> u64 {
 }
 
 /// One place of the key: `{"header": "x-user"}`, `{"path_segment": 2}`, `"path"`, ...
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KeySource {
     Header(String),
     Cookie(String),

@@ -2,7 +2,7 @@
 
 use super::adoption::{MAX_LEAD_MS, is_ahead};
 use super::{Action, Desk, Worker};
-use crate::agreement::{Seen, SharedStore, StoreFault, slot};
+use crate::agreement::{Expect, Seen, SharedStore, StoreFault, slot};
 use crate::config::Strategy;
 use crate::plan::Plan;
 use crate::planner::merge::{LoadMap, Merge};
@@ -10,6 +10,10 @@ use crate::planner::{self, Request};
 use crate::servers::Members;
 use crate::telemetry::{Condition, Counter, Gauge};
 use crate::wire::records;
+
+/// Where a plan cannot be read, its version is unknown, and so are those of plans that it may have followed
+/// unseen: so many are left out, that no version is used twice.
+const UNSEEN_VERSIONS: u64 = 1_000;
 
 /// What the planner learns from the slots.
 struct Survey {
@@ -57,7 +61,7 @@ impl Worker {
             return Ok(false);
         };
         let survey = self.survey(desk, duty.epoch, &members, now_ms, store)?;
-        let version = self.next_version(&seen, survey.newest_version, store)?;
+        let version = self.next_version(desk, &seen, survey.newest_version, store)?;
         let own = self.plan().cloned();
         let planned = self.make_plan(&Request {
             config: &config,
@@ -154,6 +158,7 @@ impl Worker {
     /// Over every version that anyone here has seen.
     fn next_version(
         &mut self,
+        desk: &mut Desk,
         seen: &Seen<Plan>,
         newest_in_slots: u64,
         store: &mut dyn SharedStore,
@@ -162,7 +167,10 @@ impl Worker {
             Some(plan) => plan.version,
             None => self.arena.highest_version(store, &mut self.tally)?,
         };
-        Ok(published.max(newest_in_slots).max(self.newest_version()) + 1)
+        let highest = published.max(newest_in_slots).max(self.newest_version());
+        let peeked = desk.plan.read(store, &mut self.tally, records::peek_plan_version)?;
+        let unreadable = peeked.value.is_none() && peeked.expect != Expect::Absent;
+        Ok(if unreadable { highest + UNSEEN_VERSIONS } else { highest } + 1)
     }
 
     pub(super) fn make_plan(&mut self, request: &Request<'_>) -> Option<Plan> {

@@ -1,8 +1,9 @@
 //! What the test files share: random numbers without entropy, and short ways to servers, configurations and plans.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "tests may stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may stop")]
 
 pub mod gateway;
+pub mod rig;
 pub mod store;
 
 use std::sync::Arc;

@@ -8,9 +8,13 @@ use crate::common::{Gateway, STRATEGIES, Setup, address};
 const SERVERS: usize = 1000;
 const MOST_MEMORY: usize = 8 << 20;
 
-/// Fuel does not depend on what else the machine does. Building a table burns 14 units a nanosecond or more.
-const FUEL_PER_MS: u64 = 12_000_000;
-const MOST_FUEL: u64 = 20 * FUEL_PER_MS;
+/// A callback may take 20 ms. Fuel stands for time, since it does not depend on what else the machine does.
+const MOST_MS: u64 = 20;
+
+/// Measured on an idle machine: tables burn 16 units a nanosecond or more, the short loops of `lpt` 30.
+fn fuel_per_ms(strategy: &str) -> u64 {
+    if strategy == "lpt" { 25_000_000 } else { 15_000_000 }
+}
 
 const CALLBACKS: [Callback; 5] = [
     Callback::Configure,
@@ -20,18 +24,17 @@ const CALLBACKS: [Callback; 5] = [
     Callback::Delete,
 ];
 
-fn within_limits(gateway: &Gateway, context: &str) {
-    for (number, worker) in gateway.workers.iter().enumerate() {
+fn within_limits(gateway: &Gateway, strategy: &str) {
+    for worker in &gateway.workers {
         let memory = worker.memory_bytes();
-        assert!(memory < MOST_MEMORY, "{context}: worker {number} holds {memory} bytes");
+        assert!(memory < MOST_MEMORY, "{strategy}: a worker holds {memory} bytes");
         for callback in CALLBACKS {
             let totals = worker.totals(callback);
-            let ms = totals.longest_fuel / FUEL_PER_MS;
+            let (ms, name) = (totals.longest_fuel / fuel_per_ms(strategy), callback.name());
+            let measured = totals.longest_wall;
             assert!(
-                totals.longest_fuel < MOST_FUEL,
-                "{context}: {} of worker {number} takes {ms} ms by fuel ({:?} measured)",
-                callback.name(),
-                totals.longest_wall
+                ms < MOST_MS,
+                "{strategy}: {name} takes {ms} ms by fuel ({measured:?} measured)"
             );
         }
     }
@@ -106,7 +109,7 @@ fn owners_of_a_hot_key_on_a_thousand_servers_stay_in_bounds() {
     }
     let open: Vec<_> = (0..3000).map(|_| gateway.open(0, "hot")).collect();
     open.into_iter().for_each(|stream| gateway.finish(0, stream));
-    within_limits(&gateway, "one key");
+    within_limits(&gateway, "spread");
 }
 
 #[test]

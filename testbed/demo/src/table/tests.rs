@@ -12,6 +12,8 @@ fn server(name: &str, rate: f64) -> ServerSecond {
 fn second(servers: Vec<ServerSecond>) -> Second {
     Second {
         elapsed: Duration::from_millis(12_300),
+        total: None,
+        plain_peak: 1.414,
         strategy: "spread".to_owned(),
         clients: 64,
         servers,
@@ -23,6 +25,7 @@ fn second(servers: Vec<ServerSecond>) -> Second {
             rotation: Some(3),
             hot_keys: Some(12),
             moved_percent: Some(0.034),
+            away_percent: Some(31.4),
         }),
     }
 }
@@ -36,10 +39,11 @@ fn a_row_a_server_with_bars_against_the_mean() {
     let expected = [
         "Rudolph, strategy spread  12 s  64 clients",
         "server             req/s  load / mean                  hit %   p99 ms",
-        "127.0.0.1:15000      600  ###############       1.50    90.0     41.0",
+        "127.0.0.1:15000      600  ###############       1.50 !  90.0     41.0",
         "127.0.0.1:15001      200  #####     |           0.50    90.0     41.0",
         "all                  800                  peak  1.50    90.0     43.2",
-        "plan 17, rotation 3, hot keys 12, moved keys 0.03 %, errors 0",
+        "hottest server at 1.50 of the mean; hashing alone would put 1.41 on one",
+        "plan 17, rotation 3, hot keys 12, off home 31 %, moved 0.03 %, errors 0",
     ];
     assert_eq!(lines, expected);
 }
@@ -57,7 +61,7 @@ fn the_very_first_second_may_have_nothing_at_all() {
     let lines = render(&second(vec![server("a", 0.0), server("b", 0.0)]), PLAIN);
     assert!(lines[2].contains(" 0.00 "), "{lines:?}");
     let lines = render(&second(Vec::new()), PLAIN);
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 5);
 }
 
 #[test]
@@ -89,5 +93,5 @@ fn blocks_show_eighths_of_a_cell_and_the_mean() {
 fn only_a_hot_server_is_coloured() {
     let color = Style { unicode: false, color: true };
     let lines = render(&second(vec![server("a", 130.0), server("b", 70.0)]), color);
-    assert!(lines[2].contains("\x1b[33m") && !lines[3].contains('\x1b'), "{lines:?}");
+    assert!(lines[2].contains("\x1b[1;33m") && !lines[3].contains('\x1b'), "{lines:?}");
 }

@@ -159,8 +159,8 @@ impl Gateway {
         let stream = self.open(worker, key);
         let routed = Routed::of(&stream);
         self.finish(worker, stream);
-        // Then there is a plan, and no word of it.
-        if routed.reason == "no_server" {
+        // Without a key or a server there is no word of the plan.
+        if ["no_key", "no_server"].contains(&routed.reason.as_str()) {
             return routed;
         }
         let before = std::mem::replace(&mut self.versions[worker], routed.plan);
