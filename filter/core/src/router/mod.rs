@@ -3,14 +3,17 @@
 //! One router belongs to one worker and shares nothing. The path of a request takes no lock, parses nothing
 //! and allocates nothing but for a newly hot key on many servers.
 
+mod choice;
+
 use std::sync::Arc;
 
-use crate::config::{Config, MAX_OWNERS, Spread, Strategy};
+use choice::Order;
+
+use crate::config::{Config, MAX_OWNERS, Strategy};
 use crate::hash::KeyHash;
 use crate::hot::HotTable;
 use crate::loads::{DECAY_STEP_MS, Loads, LocalId};
 use crate::plan::Plan;
-use crate::planner::spread::copies;
 use crate::servers::ServerId;
 use crate::sketch::{CAPACITY, Sketch};
 use crate::table::Table;
@@ -20,12 +23,6 @@ const DECAY_PER_STEP: f32 = 0.870_550_6;
 
 /// After so many steps at once nothing is left to decay.
 const MOST_STEPS: u64 = 100;
-
-/// A spill must save this many cache misses of waiting.
-const SPILL_PENALTIES: f32 = 4.0;
-
-/// A spill must find the other server shorter by so many requests.
-const SPILL_GAP: u32 = 6;
 
 /// Why a request went where it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,14 +88,6 @@ struct Routing {
     table: Arc<Table>,
     hot: HotTable,
     local: Vec<LocalId>,
-}
-
-/// The rendezvous order of a hot key, kept while the key keeps its place in the sketch.
-#[derive(Clone, Debug, Default)]
-struct Order {
-    key: Option<KeyHash>,
-    table: u64,
-    servers: Vec<u16>,
 }
 
 /// The router of one worker.
@@ -227,65 +216,6 @@ impl Router {
         Route { owners, len: len as u8, outcome, bin: bin as u32, server }
     }
 
-    fn pinned(&mut self, key: KeyHash, home: u16) -> u16 {
-        self.sketch.add(key);
-        let Some(routing) = &self.routing else {
-            return home;
-        };
-        self.loads.homed(routing.local[usize::from(home)]);
-        routing.hot.get(key).unwrap_or(home)
-    }
-
-    fn spread(&mut self, key: KeyHash, bin: usize, home: u16) -> (u16, Outcome) {
-        let slot = self.sketch.add(key);
-        let Some(routing) = &self.routing else {
-            return (home, Outcome::Owner);
-        };
-        let config = &self.config.spread;
-        let copies = if config.hot_keys { self.copies(config, routing, key, slot) } else { 0 };
-        if copies > 1 {
-            let chosen = if copies <= routing.table.row(bin).len() {
-                let order = &routing.table.row(bin)[..copies];
-                choose(order, &self.loads, &routing.local, config, &mut self.turn)
-            } else {
-                let order = &mut self.orders[slot];
-                order.prepare(&routing.table, self.tables, key, copies);
-                let order = &order.servers[..copies];
-                choose(order, &self.loads, &routing.local, config, &mut self.turn)
-            };
-            let at_home = chosen == home;
-            return (chosen, if at_home { Outcome::Owner } else { Outcome::Spread });
-        }
-        if config.spill && self.spills(config, routing, bin) {
-            return (routing.table.owner(bin, 1), Outcome::Spilled);
-        }
-        (home, Outcome::Owner)
-    }
-
-    /// The most copies that this worker's own sketch or the plan's merged one asks for.
-    fn copies(&self, config: &Spread, routing: &Routing, key: KeyHash, slot: usize) -> usize {
-        let planned = routing.hot.get(key).map_or(0, usize::from);
-        if !config.online {
-            return planned;
-        }
-        let guaranteed = self.sketch.entry(slot).guaranteed();
-        let servers = routing.local.len();
-        copies(config, guaranteed, self.sketch.total(), servers).map_or(planned, |c| c.max(planned))
-    }
-
-    /// Whether waiting at home costs more than missing next door. The counts are compared first: they are cheap.
-    fn spills(&self, config: &Spread, routing: &Routing, bin: usize) -> bool {
-        if routing.local.len() < 2 {
-            return false;
-        }
-        let home = routing.local[usize::from(routing.table.owner(bin, 0))];
-        let next = routing.local[usize::from(routing.table.owner(bin, 1))];
-        let gap = self.loads.in_flight(home).saturating_sub(self.loads.in_flight(next));
-        gap >= SPILL_GAP
-            && self.loads.expected_wait(home) - self.loads.expected_wait(next)
-                > SPILL_PENALTIES * config.miss_penalty_ms / 1000.0
-    }
-
     /// Decays what decays, for the whole steps since the last call. A clock that jumps back decays nothing.
     pub fn decay(&mut self, now_ms: u64) {
         let since = self.decayed_at_ms.unwrap_or(now_ms);
@@ -343,36 +273,4 @@ impl Router {
             out.extend_from_slice(server.address.as_str().as_bytes());
         }
     }
-}
-
-impl Order {
-    fn prepare(&mut self, table: &Table, tables: u64, key: KeyHash, copies: usize) {
-        let fits = self.key == Some(key) && self.table == tables;
-        if fits && self.servers.len() >= copies {
-            return;
-        }
-        // Twice what is asked, since a key that grows hotter soon asks for more.
-        let count = (copies * 2).min(table.servers());
-        self.servers = table.order_of_key(key, count);
-        self.key = Some(key);
-        self.table = tables;
-    }
-}
-
-/// The server of the order with the least in flight, the earlier of equals; or each in turn.
-#[inline]
-fn choose(order: &[u16], loads: &Loads, local: &[LocalId], config: &Spread, turn: &mut u32) -> u16 {
-    if !config.least_in_flight {
-        *turn = turn.wrapping_add(1);
-        return order[*turn as usize % order.len()];
-    }
-    let mut best = order[0];
-    let mut least = loads.in_flight(local[usize::from(best)]);
-    for &server in &order[1..] {
-        let in_flight = loads.in_flight(local[usize::from(server)]);
-        if in_flight < least {
-            (best, least) = (server, in_flight);
-        }
-    }
-    best
 }
