@@ -1,5 +1,6 @@
 //! What Envoy's admin interface says of a cluster. `vectors/clusters.json` is the answer of a real Envoy 1.40 to
 //! `/clusters?format=json`, with every health that a configuration can give and a failed active check.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Workers that agree over shared data: one plan, versions that rise, one planner an epoch.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
 
@@ -253,4 +254,42 @@ fn with_all_arenas_taken_a_worker_plans_alone_until_one_is_abandoned() {
     assert_eq!(store.keys_with("rudolph/1/0/slot").len(), 1, "the longest abandoned is taken");
     assert_eq!(gateway.seats[0].log.len(), 2, "{:?}", gateway.seats[0].log);
     gateway.agreed(&mut store, "and goes on");
+}
+
+#[test]
+fn alone_a_worker_polls_for_itself() {
+    let mut store = Store::default();
+    let mut gateway = Gateway::new(admin_config("pin", ""), 1, 1);
+    let taken = Tenant { config: 7, heartbeat_ms: gateway.now_ms };
+    store.put("rudolph/1/directory", records::seal_directory(&vec![taken; MAX_ARENAS]));
+    for count in [3, 5, 0, 2] {
+        gateway.cluster = Some(members(count));
+        gateway.run(&mut store, 1_000);
+        assert_eq!(gateway.agreed(&mut store, "alone").members, members(count));
+    }
+    assert_eq!(store.values.len(), 1, "it wrote nothing");
+}
+
+#[test]
+fn who_leaves_last_gives_the_arena_up() {
+    let mut store = Store::default();
+    let mut old = Gateway::new(config("rotation", &members(3), &[]), 3, 1);
+    old.run(&mut store, 2_000);
+    let version = old.agreed(&mut store, "old").version;
+    for seat in &mut old.seats[1..] {
+        seat.worker.release(&mut store);
+    }
+    let mut third = Gateway::new(config("static", &members(2), &[]), 1, 3);
+    third.now_ms = old.now_ms;
+    third.reload(0);
+    third.run(&mut store, 1_000);
+    assert!(!store.keys_with("rudolph/1/1/").is_empty(), "one is still there");
+    old.seats[0].worker.release(&mut store);
+    let mut new = Gateway::new(config("lpt", &members(4), &[]), 2, 2);
+    new.now_ms = old.now_ms + 1_000;
+    (0..2).for_each(|_| new.reload(0));
+    new.run(&mut store, 1_000);
+    assert!(new.agreed(&mut store, "new").version > version);
+    assert_eq!(new.living(&mut store), 2, "in the same arena");
+    assert!(store.keys_with("rudolph/1/2/").is_empty());
 }

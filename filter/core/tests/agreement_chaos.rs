@@ -1,4 +1,5 @@
 //! Disturbances: ticks within ticks, torn values, stalls, reloads, clocks that jump.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The configuration: defaults, bounds from both sides, and what each refusal says.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 use rudolph_core::config::{Config, Membership, Strategy};
 use rudolph_core::key::KeySource;

@@ -1,4 +1,5 @@
 //! `pin`: hot keys placed one by one; a key that cools goes home.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! `rotation` against a twin that adds every load up anew for every candidate.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! `spread` on a request's way: hot keys on several servers, spills, and each switch.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use common::{Rng, Zipf, mix, seeds};
 use rudolph_core::hash::KeyHash;
@@ -14,7 +14,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 #[derive(Default)]
 struct Pair {
     sketch: Sketch,
-    exact: HashMap<KeyHash, f64>,
+    exact: BTreeMap<KeyHash, f64>,
     total: f64,
 }
 

@@ -1,4 +1,5 @@
 //! The bytes in shared data: whole and ours, or refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
 

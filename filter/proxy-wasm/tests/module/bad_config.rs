@@ -76,7 +76,7 @@ fn unknown_fields_are_refused() {
     );
     refused(
         &with(r#""source":"static""#, r#""source":"dns""#),
-        &["membership", "`dns`", "`static`"],
+        &["membership.source", "\"dns\"", "static, envoy_admin"],
     );
     refused(&with(r#"["path"]"#, r#"[{"body":"x"}]"#), &["key[0]", "`body`", "`header`"]);
     refused(&plus(r#""strategy":"maglev""#), &["strategy", "`maglev`", "`rotation`"]);
@@ -98,7 +98,11 @@ fn wrong_types_are_refused() {
 fn missing_and_repeated_fields_are_refused() {
     refused(&with(r#""key":["path"],"#, ""), &["missing field `key`"]);
     refused(r#"{"key":["path"]}"#, &["missing field `membership`"]);
-    refused(&admin(r#""cluster":"a""#), &["membership", "missing field `admin_cluster`"]);
+    let cluster = "the name of an Envoy cluster";
+    refused(&admin(r#""cluster":"a""#), &["membership.admin_cluster", cluster]);
+    refused(&admin(r#""admin_cluster":"a""#), &["membership.cluster", cluster]);
+    let both = with(r#""source":"static""#, r#""source":"static","cluster":"a""#);
+    refused(&both, &["membership.cluster", "only with \"source\": \"envoy_admin\""]);
     refused(&plus(r#""owners":3,"owners":3"#), &["duplicate field `owners`"]);
 }
 
