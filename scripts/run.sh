@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [DEMO OPTION...]: builds the filter and the demo, then becomes the demo.
+# run.sh [DEMO OPTION...]: builds the filter, the demo and its servers, then becomes the demo.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,7 +11,8 @@ set -euo pipefail
 export RUDOLPH_QUIET=1
 require_rust
 scripts/build-filter.sh
-quietly "building the demo (the first time takes some minutes)" cargo build --release --package rudolph-demo
+quietly "building the demo (the first time takes some minutes)" \
+  cargo build --release --package rudolph-demo --package rudolph-app-server
 ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh run"
 export ENVOY_BIN
 exec "$TARGET/release/rudolph-demo" "$@"

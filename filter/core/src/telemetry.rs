@@ -86,7 +86,8 @@ impl Counter {
     }
 }
 
-/// Things that rise and fall; each worker that knows writes the same value. Their numbers index [`Gauges`].
+/// Things that rise and fall. Whoever learns a value writes it: each worker on adoption, or the one that planned or
+/// polled. Their numbers index [`Gauges`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gauge {
     /// Version of the plan in force.
@@ -97,11 +98,11 @@ pub enum Gauge {
     HotKeys,
     /// Its servers.
     Servers,
-    /// Servers of the cluster that are not usable.
+    /// Servers of the cluster that the plan leaves out: unusable, or of a later priority.
     ServersUnusable,
     /// Key space that its adoption moved, in millionths.
     MovedPpm,
-    /// Peak load over the mean in the last epoch, in thousandths.
+    /// Peak over the mean of the requests sent lately, by weight, in thousandths; 0 without any.
     PeakOverMeanPermille,
     /// Threads that share in the agreement: Envoy's workers, and its main thread, which has a VM too.
     Workers,
@@ -139,7 +140,7 @@ impl Gauge {
 /// Values by [`Counter`].
 pub type Counters = [u64; Counter::ALL.len()];
 
-/// Values by [`Gauge`]; `None` until this worker knows one.
+/// Values by [`Gauge`]; `None` for those that this worker has nothing new of.
 pub type Gauges = [Option<u64>; Gauge::ALL.len()];
 
 /// How a poll of the admin interface ended.

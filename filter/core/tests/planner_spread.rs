@@ -66,7 +66,7 @@ fn copies_never_fall_as_the_load_rises() {
 fn caps_and_switches() {
     let all = |fields: &str, servers| copies(&spread(fields), 100.0, 100.0, servers);
     assert_eq!(all(r#""max_copies": 3"#, 10), Some(3));
-    assert_eq!(all(r#""max_copies": 1"#, 10), Some(2), "a hot key has two at the least");
+    assert_eq!(all(r#""max_copies": 1"#, 10), Some(1), "no copy but the home");
     assert_eq!(all(r#""max_copies": 30"#, 10), Some(10));
     assert_eq!(all(r#""proportional": false"#, 10), Some(2));
     assert_eq!(all("", 1), Some(1));

@@ -54,7 +54,7 @@ impl HeaderSource for Request {
 }
 
 impl Filter {
-    /// Reads the configuration. It runs once more in a VM that Envoy throws away, so nothing is claimed here.
+    /// Reads the configuration. It also runs in a VM that Envoy throws away, so nothing is claimed before a tick.
     pub(crate) fn configure(text: &[u8]) -> Result<Self, ConfigError> {
         let config = Config::from_json(text)?;
         Ok(Self { worker: Worker::new(Arc::new(config)), metrics: None, owners: Vec::new() })
@@ -197,10 +197,8 @@ impl Filter {
         if self.metrics.is_none() {
             self.metrics = Metrics::define(&self.worker.config().stat_prefix).ok();
         }
-        let (counters, gauges) = (self.worker.counters(), self.worker.gauges());
-        if let Some(metrics) = &mut self.metrics
-            && metrics.write(counters, gauges).is_err()
-        {
+        let Some(metrics) = &mut self.metrics else { return };
+        if metrics.write(self.worker.counters(), self.worker.take_gauges()).is_err() {
             self.worker.count(Counter::HostFailed);
         }
     }

@@ -11,7 +11,6 @@ pub(crate) struct Metrics {
     counters: Vec<u32>,
     gauges: Vec<u32>,
     counted: Counters,
-    shown: Gauges,
 }
 
 impl Metrics {
@@ -23,24 +22,21 @@ impl Metrics {
             counters: Counter::ALL.iter().map(counter).collect::<Result<_, _>>()?,
             gauges: Gauge::ALL.iter().map(gauge).collect::<Result<_, _>>()?,
             counted: Counters::default(),
-            shown: Gauges::default(),
         })
     }
 
-    /// Writes what changed since the last time. What fails now is written the next time.
+    /// Counts what came since the last time, and shows the gauges given. A count that fails is made up for the next time.
     pub(crate) fn write(&mut self, counters: Counters, gauges: Gauges) -> Result<(), HostFault> {
+        for (gauge, value) in Gauge::ALL.iter().zip(gauges) {
+            if let Some(value) = value {
+                self.show(*gauge, value)?;
+            }
+        }
         for (i, &count) in counters.iter().enumerate() {
             let more = count - self.counted[i];
             if more > 0 {
                 host::increment_metric(self.counters[i], more)?;
                 self.counted[i] = count;
-            }
-        }
-        for (gauge, value) in Gauge::ALL.iter().zip(gauges) {
-            let i = *gauge as usize;
-            if let Some(value) = value.filter(|_| value != self.shown[i]) {
-                self.show(*gauge, value)?;
-                self.shown[i] = Some(value);
             }
         }
         Ok(())

@@ -5,7 +5,10 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::client::{Connection, Request};
-use common::{Failure, STRATEGIES, all_workers_took_part, before_stubs, keys, seed, start};
+use common::{
+    Failure, STRATEGIES, Stats, all_workers_took_part, before_stubs, keys, requests, seed, start,
+    wait_for_filter,
+};
 use rudolph_cluster::StubServers;
 use serde_json::json;
 
@@ -38,6 +41,10 @@ async fn servers_of_keys(
         }
     }
     all_workers_took_part(&cluster, 2).await?;
+    // It was the filter that chose: Envoy's fallback policy would keep keys together too.
+    let told = |stats: &Stats| requests(stats) >= (KEYS * ROUNDS) as u64;
+    let stats = wait_for_filter(&cluster, "all counted", told).await?;
+    assert_eq!(stats["rudolph.requests.fallback"], 0, "{strategy}: {stats:?}");
     Ok(servers)
 }
 

@@ -9,8 +9,9 @@ use common::client::{Connection, Request};
 use common::{
     Failure, Stats, before_servers, eventually, keys, load, seed, start, wait_for_filter,
 };
-use rudolph_cluster::{Cluster, ServerSettings};
+use rudolph_cluster::{Builder, Cluster, ServerSettings};
 use rudolph_workload::KeySpec;
+use serde_json::json;
 
 const SERVICE: Duration = Duration::from_millis(2);
 const CLIENTS: usize = 12;
@@ -18,6 +19,18 @@ const CLIENTS: usize = 12;
 /// Even load: nothing hot, and no server slower than another, so that only members decide.
 fn even() -> KeySpec {
     KeySpec::Uniform { count: 20_000 }
+}
+
+/// A machine that stalls one server makes it look slow, and learning that moves keys too.
+fn only_members_decide(builder: Builder) -> Builder {
+    let membership = json!({
+        "source": "envoy_admin",
+        "cluster": "app",
+        "admin_cluster": "rudolph_admin",
+        "poll_interval_ms": 2000,
+    });
+    let builder = builder.strategy("spread").filter_field("membership", membership);
+    builder.filter_field("spread", json!({ "learn_weights": false }))
 }
 
 type Homes = BTreeMap<String, String>;
@@ -62,11 +75,15 @@ fn only_its_keys_moved(before: &Homes, during: &Homes, gone: &str) {
 async fn a_killed_server_fails_no_request_and_gets_its_own_keys_back() -> Result<(), Failure> {
     let seed = seed();
     let keys = keys(seed, 200);
-    let mut cluster = start(before_servers(SERVICE).strategy("spread")).await?;
+    let mut cluster = start(only_members_decide(before_servers(SERVICE))).await?;
     let killed = cluster.server_addresses()[2].to_string();
     let load = load::start(&cluster, even(), CLIENTS, seed)?;
     let before = homes(&cluster, &keys).await?;
 
+    // Just after a poll, so that until the next one the dead server is still named for a while.
+    let polls = cluster.filter_stats().await?["rudolph.membership.polls_answered"];
+    let polled = |stats: &Stats| stats["rudolph.membership.polls_answered"] > polls;
+    wait_for_filter(&cluster, "a poll", polled).await?;
     cluster.kill_server(2)?;
     wait_for_filter(&cluster, "the plan without it", servers(4)).await?;
     only_its_keys_moved(&before, &homes(&cluster, &keys).await?, &killed);
@@ -107,7 +124,7 @@ async fn a_draining_server_leaves_the_plan_without_an_error() -> Result<(), Fail
         ..ServerSettings::default()
     };
     let builder = before_servers(SERVICE).server_settings(settings);
-    let mut cluster = start(builder.strategy("spread")).await?;
+    let mut cluster = start(only_members_decide(builder)).await?;
     let drained = cluster.server_addresses()[0].to_string();
     let keys = keys(seed, 200);
     let load = load::start(&cluster, even(), CLIENTS, seed)?;
@@ -123,7 +140,7 @@ async fn a_draining_server_leaves_the_plan_without_an_error() -> Result<(), Fail
 async fn one_more_server_takes_its_share_and_moves_nothing_else() -> Result<(), Failure> {
     let seed = seed();
     let keys = keys(seed, 500);
-    let mut cluster = start(before_servers(SERVICE).strategy("spread")).await?;
+    let mut cluster = start(only_members_decide(before_servers(SERVICE))).await?;
     let load = load::start(&cluster, even(), CLIENTS, seed)?;
     let before = homes(&cluster, &keys).await?;
     let index = cluster.add_server().await?;

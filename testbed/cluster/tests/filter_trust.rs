@@ -5,12 +5,15 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use common::client::{Connection, Request, ask};
 use common::{Failure, before_stubs, keys, seed, start};
 use rudolph_cluster::{Cluster, StubServers};
 
 const SERVERS: usize = 3;
+/// The longest `backoff` of the shipped `reload_config`, and a little more.
+const BACKOFF: Duration = Duration::from_millis(1100);
 const UPSTREAM: &str = "x-rudolph-upstream";
 
 /// A listener outside of the cluster that must never be called.
@@ -103,16 +106,22 @@ async fn a_client_never_decides_by_the_header() -> Result<(), Failure> {
     never_decides_without_a_key(&cluster, &stubs).await
 }
 
-/// Starts well and traps at each request.
-fn trapping_module(cluster_name: &str) -> Result<PathBuf, Failure> {
-    let text = r#"(module
+/// Starts well and traps at every `every`-th request of a VM.
+fn trapping_module(cluster_name: &str, every: u32) -> Result<PathBuf, Failure> {
+    let text = format!(
+        r#"(module
         (memory (export "memory") 1)
+        (global $requests (mut i32) (i32.const 0))
         (func (export "proxy_abi_version_0_2_1"))
         (func (export "malloc") (param i32) (result i32) i32.const 1024)
         (func (export "proxy_on_context_create") (param i32 i32))
         (func (export "proxy_on_vm_start") (param i32 i32) (result i32) i32.const 1)
         (func (export "proxy_on_configure") (param i32 i32) (result i32) i32.const 1)
-        (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32) unreachable))"#;
+        (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+            (global.set $requests (i32.add (global.get $requests) (i32.const 1)))
+            (if (i32.eq (global.get $requests) (i32.const {every})) (then unreachable))
+            i32.const 0))"#
+    );
     let file =
         std::env::temp_dir().join(format!("trapping-{}-{cluster_name}.wasm", std::process::id()));
     std::fs::write(&file, wat::parse_str(text)?)?;
@@ -120,7 +129,7 @@ fn trapping_module(cluster_name: &str) -> Result<PathBuf, Failure> {
 }
 
 async fn before_a_failed_vm(stubs: &StubServers, policy: &str) -> Result<Cluster, Failure> {
-    let module = trapping_module(policy)?;
+    let module = trapping_module(policy, 1)?;
     let builder = before_stubs(stubs).debug_header(false).failure_policy(policy);
     let started = builder.module(&module).await_plan(false).start().await;
     std::fs::remove_file(module)?;
@@ -157,6 +166,28 @@ async fn nor_while_the_filter_reloads() -> Result<(), Failure> {
         }
     }
     outsider.was_not_called();
+    Ok(())
+}
+
+/// What the shipped `failure_policy` is for. A VM that traps soon after it was loaded would be waited for.
+#[tokio::test]
+async fn a_trap_costs_one_request_and_the_next_finds_a_new_vm() -> Result<(), Failure> {
+    let stubs = StubServers::start_echoing(SERVERS).await?;
+    let module = trapping_module("now-and-then", 5)?;
+    let builder = before_stubs(&stubs).debug_header(false).concurrency(1);
+    let started = builder.module(&module).await_plan(false).start().await;
+    std::fs::remove_file(module)?;
+    let cluster = started?;
+    for life in 0..2 {
+        for request in 1..=5 {
+            if request == 5 {
+                tokio::time::sleep(BACKOFF).await;
+            }
+            let answer = ask(cluster.envoy_address(), &Request::for_key("k")).await?;
+            let expected = if request == 5 { 503 } else { 200 };
+            assert_eq!(answer.status, expected, "VM {life}, request {request}");
+        }
+    }
     Ok(())
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn intro(
             "  try      curl -i -H 'x-key: cart-17' http://{}/kv/cart-17",
             cluster.envoy_address()
         ),
+        "  table    off home: requests that went to another server of their hot key".to_owned(),
         String::new(),
     ]
 }

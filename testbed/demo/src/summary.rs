@@ -16,17 +16,16 @@ pub(crate) fn summary(
         String::new(),
         format!("{} requests, {} errors{causes}", report.requests, report.error_count),
         format!(
-            "{:.0} requests/s, p50 {:.1} ms, p99 {:.1} ms, hit rate {:.1} %, hottest server {:.2} of the mean",
-            report.rps,
-            report.latency.p50_ms,
-            report.latency.p99_ms,
-            report.hit_percent,
-            report.peak_over_mean_by_second,
+            "{:.0} requests/s, p50 {:.1} ms, p99 {:.1} ms, hit rate {:.1} %",
+            report.rps, report.latency.p50_ms, report.latency.p99_ms, report.hit_percent,
         ),
     ];
-    if !plain_peaks.is_empty() {
-        let mean = plain_peaks.iter().sum::<f64>() / plain_peaks.len() as f64;
-        lines.push(format!("hashing alone would have put {mean:.2} of the mean on one server"));
+    let plain = plain_peaks.iter().sum::<f64>() / plain_peaks.len().max(1) as f64;
+    if plain > 0.0 {
+        let peak = report.peak_over_mean_by_second;
+        lines.push(format!(
+            "hottest server at {peak:.2} of the mean; hashing alone would have put {plain:.2} on one"
+        ));
     }
     let reasons = doubt.iter();
     lines.extend(

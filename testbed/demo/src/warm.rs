@@ -13,6 +13,8 @@ use crate::run::DemoError;
 const HOTTEST: usize = 2_000;
 /// Enough to meet the hottest keys, in the order of how often they come.
 const SAMPLES: usize = 100_000;
+/// Whatever the load will be, all servers are kept at work.
+const CLIENTS: usize = 64;
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// One pass over the hottest keys, through Envoy, so that each meets the server that will serve it.
@@ -31,6 +33,7 @@ pub(crate) fn start(cluster: &Cluster, load: &LoadConfig) -> Result<LoadRun, Dem
         warm_up: Duration::ZERO,
         duration: LONGEST,
         max_requests: Some(count),
+        connections: CLIENTS,
         ..load.clone()
     };
     Ok(LoadRun::start(config)?)

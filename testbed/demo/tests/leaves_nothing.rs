@@ -1,5 +1,9 @@
 //! However the demo ends, what it started ends with it.
 
+#[path = "../../cluster/tests/common/app_server.rs"]
+mod app_server;
+
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,6 +23,7 @@ struct Demo {
 
 /// Without the filter, so that no module is needed: what is tested here is not the filter's.
 fn start(seconds: &str) -> std::io::Result<Demo> {
+    app_server::is_built();
     let scratch = TempDir::new()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_rudolph-demo"));
     command.args(["--strategy", "maglev", "--clients", "4", "--seconds", seconds]);
@@ -78,7 +83,7 @@ fn at_its_own_end() {
     let output = demo.process.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("Rudolph, strategy maglev  3 s"), "{text}");
+    assert!(text.contains("Rudolph, strategy maglev  3 of 3 s"), "{text}");
     assert!(text.contains(" requests, 0 errors\n"), "{text}");
     wait_until_gone(&children);
     assert_eq!(std::fs::read_dir(demo.scratch.path()).unwrap().count(), 0);
@@ -88,8 +93,11 @@ fn at_its_own_end() {
 fn at_ctrl_c() {
     let mut demo = start("0").unwrap();
     let children = demo.wait_for_children();
-    std::thread::sleep(Duration::from_millis(1500));
+    let mut output = BufReader::new(demo.process.stdout.take().unwrap()).lines();
+    assert!(output.any(|line| line.unwrap().contains("Rudolph, strategy maglev  1 s")));
     demo.signal(Signal::INT).unwrap();
+    // Read on, so that it can write its summary.
+    assert!(output.any(|line| line.unwrap().contains(" requests, 0 errors")));
     assert!(demo.process.wait().unwrap().success());
     wait_until_gone(&children);
     assert_eq!(demo.files().unwrap(), 0);

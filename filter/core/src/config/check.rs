@@ -24,7 +24,7 @@ pub(super) fn config(raw: raw::Config, digest: u64) -> Result<Config, ConfigErro
         },
         membership: membership(raw.membership)?,
         owners: within("owners", raw.owners, 1..=MAX_OWNERS as u64)? as usize,
-        debug_header: debug_header(raw.debug_header.as_deref(), &upstream_header)?,
+        debug_header: debug_header(raw.debug_header.as_deref(), &raw.key, &upstream_header)?,
         upstream_header,
         stat_prefix: stat_prefix(raw.stat_prefix)?,
         tick_ms,
@@ -136,13 +136,24 @@ fn plain_name(field: &str, name: &str) -> Result<String, ConfigError> {
     Ok(name.to_owned())
 }
 
-fn debug_header(given: Option<&str>, upstream: &str) -> Result<Option<String>, ConfigError> {
+fn debug_header(
+    given: Option<&str>,
+    key: &[raw::KeySource],
+    upstream: &str,
+) -> Result<Option<String>, ConfigError> {
     let Some(name) = given.filter(|name| !name.is_empty()) else {
         return Ok(None);
     };
     let name = header_name("debug_header", name)?;
     if name == upstream {
         return refuse("debug_header", name, "any name but that of upstream_header");
+    }
+    let is_key = |source: &raw::KeySource| match source {
+        raw::KeySource::Header(other) => other.eq_ignore_ascii_case(&name),
+        _ => false,
+    };
+    if key.iter().any(is_key) {
+        return refuse("debug_header", name, "any header that is no source of the key");
     }
     Ok(Some(name))
 }

@@ -19,17 +19,10 @@ pub fn copies(config: &Spread, count: f32, total: f32, servers: usize) -> Option
     if load < config.hot_threshold {
         return None;
     }
-    if servers < 2 {
-        return Some(servers);
-    }
-    let most = match config.max_copies {
-        0 => servers,
-        cap => cap.clamp(2, servers),
-    };
-    if !config.proportional {
-        return Some(2);
-    }
-    Some(((load / config.share_per_copy).ceil() as usize).clamp(2, most))
+    let most = if config.max_copies == 0 { servers } else { config.max_copies.min(servers) };
+    let wanted =
+        if config.proportional { (load / config.share_per_copy).ceil() as usize } else { 2 };
+    Some(wanted.max(2).min(most))
 }
 
 /// The hot keys of the load map.

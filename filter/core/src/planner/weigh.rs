@@ -9,8 +9,11 @@ use crate::plan::{LEARNED_LEAST, LEARNED_ONE, Plan};
 /// Between two changes of the learned factors.
 pub const INTERVAL_MS: u64 = 5000;
 
-/// A worker's window speaks from so many samples on.
-pub const LEAST_SAMPLES: u32 = 25;
+/// A worker's window speaks once it holds so many samples: half of those that fit, and enough to tell anything.
+#[must_use]
+pub fn least_samples(tick_ms: u64) -> u32 {
+    (INTERVAL_MS / tick_ms / 2).max(3) as u32
+}
 
 /// With less in flight on the mean server, chance would be learned.
 const LEAST_MEAN_IN_FLIGHT: f64 = 1.0;

@@ -41,7 +41,7 @@ impl Worker {
         self.activate_due(now_ms);
     }
 
-    /// Takes up what is published; says whether there is a plan that can be read.
+    /// Takes up what is published; says whether there is a plan that can be followed.
     pub(super) fn look(
         &mut self,
         desk: &mut Desk,
@@ -52,7 +52,10 @@ impl Worker {
         let open = |bytes: &[u8]| records::open_plan(config, bytes);
         let published = desk.plan.read(store, &mut self.tally, open)?.value;
         self.looked_ms = now_ms;
-        let Some(plan) = published else { return Ok(false) };
+        // An older version was left by a configuration that was given up and is taken up again.
+        let Some(plan) = published.filter(|plan| plan.version >= desk.floor) else {
+            return Ok(false);
+        };
         if is_ahead(&plan, now_ms) && self.newest_version() + 1 < plan.version {
             // This worker was late, and what holds until then is the plan before.
             let before = desk.before.read(store, &mut self.tally, open)?.value;

@@ -49,6 +49,8 @@ pub enum Action {
 /// The values of the store that this worker reads in its arena.
 #[derive(Debug)]
 struct Desk {
+    /// The highest version of any configuration's plan when this worker sat down: what it follows is newer.
+    floor: u64,
     slot: OwnSlot,
     epoch: EpochClock,
     plan: Shelf,
@@ -177,10 +179,9 @@ impl Worker {
         counters
     }
 
-    /// Gauges as this worker last knew them.
-    #[must_use]
-    pub fn gauges(&self) -> Gauges {
-        self.gauges
+    /// The gauges that this worker learnt since it was last asked.
+    pub fn take_gauges(&mut self) -> Gauges {
+        std::mem::take(&mut self.gauges)
     }
 
     /// Does what is due: publishes, looks for a new plan, and plans if it is this worker's turn.
@@ -205,17 +206,20 @@ impl Worker {
             self.judge(Condition::StoreFull, true);
             return self.tick_alone(now_ms, store);
         };
-        let mut desk = self.take_desk(arena);
+        let mut desk = self.take_desk(arena, store)?;
         let done = self.work_at(&mut desk, now_ms, store);
         self.desk = Some(desk);
         done
     }
 
     /// The desk at this arena; a worker whose arena was taken sits down anew.
-    fn take_desk(&mut self, arena: usize) -> Desk {
-        let kept = self.desk.take().filter(|desk| desk.slot.arena() == arena);
+    fn take_desk(&mut self, arena: usize, store: &mut dyn SharedStore) -> Result<Desk, StoreFault> {
+        if let Some(desk) = self.desk.take_if(|desk| desk.slot.arena() == arena) {
+            return Ok(desk);
+        }
         let shelf = |what| Shelf::new(arena::key(arena, what));
-        kept.unwrap_or_else(|| Desk {
+        Ok(Desk {
+            floor: self.arena.highest_version(store, &mut self.tally)?,
             slot: OwnSlot::new(self.config.digest, arena),
             epoch: EpochClock::new(self.config.digest, arena),
             plan: shelf("plan"),

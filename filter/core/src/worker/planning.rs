@@ -167,7 +167,8 @@ impl Worker {
             Some(plan) => plan.version,
             None => self.arena.highest_version(store, &mut self.tally)?,
         };
-        let highest = published.max(newest_in_slots).max(self.newest_version());
+        let known = desk.floor.max(self.newest_version());
+        let highest = published.max(newest_in_slots).max(known);
         let peeked = desk.plan.read(store, &mut self.tally, records::peek_plan_version)?;
         let unreadable = peeked.value.is_none() && peeked.expect != Expect::Absent;
         Ok(if unreadable { highest + UNSEEN_VERSIONS } else { highest } + 1)

@@ -56,11 +56,9 @@ impl Worker {
             return;
         }
         self.ledger.window_began_ms = now_ms;
-        self.ledger.in_flight = if loads.samples() >= weigh::LEAST_SAMPLES {
-            loads.mean_in_flight(&local)
-        } else {
-            Vec::new()
-        };
+        let enough = weigh::least_samples(self.config.tick_ms);
+        self.ledger.in_flight =
+            if loads.samples() >= enough { loads.mean_in_flight(&local) } else { Vec::new() };
         loads.start_window();
     }
 

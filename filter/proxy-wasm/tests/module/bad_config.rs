@@ -79,7 +79,7 @@ fn unknown_fields_are_refused() {
         &["membership.source", "\"dns\"", "static, envoy_admin"],
     );
     refused(&with(r#"["path"]"#, r#"[{"body":"x"}]"#), &["key[0]", "`body`", "`header`"]);
-    refused(&plus(r#""strategy":"maglev""#), &["strategy", "`maglev`", "`rotation`"]);
+    refused(&plus(r#""strategy":"maglev""#), &["strategy", "\"maglev\"", "rotation"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn it_is_small_and_tells_nothing_of_where_it_was_built() {
     let bytes = std::fs::read(wasm_path()).unwrap();
     assert!(bytes.len() <= MOST_BYTES, "{} bytes are more than {MOST_BYTES}", bytes.len());
     assert_eq!(custom_sections(&bytes), Vec::<String>::new());
-    for home in ["/home/", "/root/", "/Users/"] {
+    for home in ["home", "root", "Users"].map(|folder| format!("/{folder}/")) {
         let found = bytes.windows(home.len()).any(|window| window == home.as_bytes());
         assert!(!found, "the module holds a path under {home}");
     }
