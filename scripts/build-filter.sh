@@ -28,7 +28,7 @@ real_linker() {
 
 build_module() {
   WASM_LINKER=$(real_linker) CARGO_ENCODED_RUSTFLAGS=$(rustflags) \
-    wasm_cargo build --release --package rudolph-filter
+    wasm_cargo build --profile module --package rudolph-filter
 }
 
 build_trimmer() { cargo build --package rudolph-trim-exports; }
@@ -44,6 +44,6 @@ step "building the trimmer" build_trimmer
 
 mkdir -p target
 "$TARGET/debug/rudolph-trim-exports" --keep-file "$KEEP" \
-  "$(wasm_target_dir)/$WASM_TARGET/release/rudolph_filter.wasm" "$OUTPUT.new"
+  "$(wasm_target_dir)/$WASM_TARGET/module/rudolph_filter.wasm" "$OUTPUT.new"
 mv "$OUTPUT.new" "$OUTPUT"
 say "$OUTPUT: $(wc -c <"$OUTPUT" | tr -d ' ') bytes, sha256 $(sha256 "$OUTPUT")"
