@@ -94,8 +94,7 @@ impl Filter {
     }
 
     fn route(&mut self) -> Result<Route, Outcome> {
-        let config = self.worker.config().clone();
-        match config.key.find(&mut Request) {
+        match self.worker.config().key.find(&mut Request) {
             Some(key) => self.worker.route(KeyHash::of(&key)),
             None => Err(self.worker.no_key()),
         }

@@ -12,7 +12,7 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 7, requests: 40_000, connections: 16, keys: 100_000, seed: 1 }
+        Self { rounds: 21, requests: 20_000, connections: 16, keys: 100_000, seed: 1 }
     }
 }
 
