@@ -17,7 +17,7 @@ die() {
 }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# at_least 1.96.0 1.88: is the first version the second or newer?
+# at_least 1.96.0 1.95: is the first version the second or newer?
 at_least() {
   awk -v a="$1" -v b="$2" 'BEGIN {
     split(a, x, /[.+-]/); split(b, y, /[.+-]/)
