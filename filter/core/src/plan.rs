@@ -30,7 +30,7 @@ pub enum Placement {
 /// What a planner decides and all workers follow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Rises with every plan of a gateway; no two plans share one.
+    /// Rises with every plan that a gateway makes for a configuration; no two of those share one.
     pub version: u64,
     /// The epoch it was made in.
     pub epoch: u64,

@@ -11,7 +11,7 @@
 //! the number of servers, so a table is made anew for each change and never patched.
 
 use crate::hash::{EXPONENTIAL_FRACTION_BITS, GOLDEN_GAMMA, KeyHash, digest, exponential, mix};
-use crate::servers::{Address, ServerId};
+use crate::servers::Address;
 
 /// Bins of the race. It does not depend on the number of servers: if it did, a server's coming would
 /// rename the bins, and keys would move between servers that stayed.
@@ -135,7 +135,7 @@ fn fill_by_score(contenders: &[Contender], rows: &mut Rows) {
         let (have, rest) = row.split_at_mut(missing);
         let order = best_others(contenders, bin as u64, have, rest.len());
         for (place, server) in rest.iter_mut().zip(order) {
-            *place = server.0;
+            *place = server;
         }
     }
 }
@@ -150,11 +150,11 @@ pub fn order_of_key(
 ) -> Vec<u16> {
     let mut order = first.to_vec();
     let others = count.saturating_sub(first.len());
-    order.extend(best_others(contenders, key.0, first, others).iter().map(|s| s.0));
+    order.extend(best_others(contenders, key.0, first, others));
     order
 }
 
-fn best_others(contenders: &[Contender], item: u64, except: &[u16], count: usize) -> Vec<ServerId> {
+fn best_others(contenders: &[Contender], item: u64, except: &[u16], count: usize) -> Vec<u16> {
     let mut scored: Vec<(f64, u16)> = contenders
         .iter()
         .enumerate()
@@ -167,5 +167,5 @@ fn best_others(contenders: &[Contender], item: u64, except: &[u16], count: usize
     }
     scored.truncate(count);
     scored.sort_unstable_by(earlier);
-    scored.into_iter().map(|(_, id)| ServerId(id)).collect()
+    scored.into_iter().map(|(_, id)| id).collect()
 }

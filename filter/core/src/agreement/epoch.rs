@@ -30,7 +30,7 @@ impl EpochClock {
         urgent: bool,
     ) -> Result<(Epoch, bool), StoreFault> {
         let config = self.config;
-        let seen = self.shelf.read(store, tally, |bytes| records::open_epoch(config, bytes))?;
+        let seen = self.shelf.read_own(store, tally, config, records::open_epoch)?;
         let present = seen.value.unwrap_or(Epoch { number: self.last, began_ms: 0 });
         self.last = self.last.max(present.number);
         let over = now_ms.abs_diff(present.began_ms) >= length_ms;

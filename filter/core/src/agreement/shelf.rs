@@ -48,6 +48,17 @@ impl Shelf {
         Ok(Seen { value, expect: Expect::Version(found.version) })
     }
 
+    /// Reads and opens the value as one that this configuration wrote.
+    pub fn read_own<T>(
+        &mut self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+        config: u64,
+        open: fn(u64, &[u8]) -> Result<T, WireFault>,
+    ) -> Result<Seen<T>, StoreFault> {
+        self.read(store, tally, |bytes| open(config, bytes))
+    }
+
     /// Replaces the value if it is still the one that was seen; says whether it did.
     pub fn replace(
         &self,

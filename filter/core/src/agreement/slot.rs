@@ -48,9 +48,7 @@ impl OwnSlot {
         }
         for number in 0..MAX_SLOTS {
             let mut shelf = shelf(self.arena, number);
-            let config = self.config;
-            let seen =
-                shelf.read(store, tally, |bytes| records::peek_slot_heartbeat(config, bytes))?;
+            let seen = shelf.read_own(store, tally, self.config, records::peek_slot_heartbeat)?;
             let free = seen.value.is_none_or(|heartbeat| !alive(heartbeat, slot.heartbeat_ms));
             if free && self.put(store, tally, shelf, seen.expect, &sealed)? {
                 return Ok(true);
@@ -101,8 +99,7 @@ pub fn read_all(
     mut take: impl FnMut(Slot),
 ) -> Result<(), StoreFault> {
     for number in 0..MAX_SLOTS {
-        let seen =
-            shelf(arena, number).read(store, tally, |bytes| records::open_slot(config, bytes))?;
+        let seen = shelf(arena, number).read_own(store, tally, config, records::open_slot)?;
         if seen.expect == Expect::Absent {
             break;
         }

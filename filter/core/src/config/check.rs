@@ -15,16 +15,14 @@ const MAX_NAME_BYTES: usize = 256;
 pub(super) fn config(raw: raw::Config, digest: u64) -> Result<Config, ConfigError> {
     let tick_ms = within("tick_ms", raw.tick_ms, 10..=1000)?;
     let upstream_header = header_name("upstream_header", &raw.upstream_header)?;
+    let sources = key_sources(&raw.key, &upstream_header)?;
     Ok(Config {
         digest,
         strategy: raw.strategy,
-        key: KeyFinder {
-            sources: key_sources(&raw.key, &upstream_header)?,
-            hash_tag: raw.hash_tag,
-        },
         membership: membership(raw.membership)?,
         owners: within("owners", raw.owners, 1..=MAX_OWNERS as u64)? as usize,
-        debug_header: debug_header(raw.debug_header.as_deref(), &raw.key, &upstream_header)?,
+        debug_header: debug_header(raw.debug_header.as_deref(), &sources, &upstream_header)?,
+        key: KeyFinder { sources, hash_tag: raw.hash_tag },
         upstream_header,
         stat_prefix: stat_prefix(raw.stat_prefix)?,
         tick_ms,
@@ -138,7 +136,7 @@ fn plain_name(field: &str, name: &str) -> Result<String, ConfigError> {
 
 fn debug_header(
     given: Option<&str>,
-    key: &[raw::KeySource],
+    key: &[KeySource],
     upstream: &str,
 ) -> Result<Option<String>, ConfigError> {
     let Some(name) = given.filter(|name| !name.is_empty()) else {
@@ -148,11 +146,7 @@ fn debug_header(
     if name == upstream {
         return refuse("debug_header", name, "any name but that of upstream_header");
     }
-    let is_key = |source: &raw::KeySource| match source {
-        raw::KeySource::Header(other) => other.eq_ignore_ascii_case(&name),
-        _ => false,
-    };
-    if key.iter().any(is_key) {
+    if key.contains(&KeySource::Header(name.clone())) {
         return refuse("debug_header", name, "any header that is no source of the key");
     }
     Ok(Some(name))

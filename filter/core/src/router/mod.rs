@@ -239,6 +239,12 @@ impl Router {
     }
 
     /// What this worker knows of its servers' loads.
+    #[must_use]
+    pub fn loads(&self) -> &Loads {
+        &self.loads
+    }
+
+    /// The same, to be written.
     pub fn loads_mut(&mut self) -> &mut Loads {
         &mut self.loads
     }

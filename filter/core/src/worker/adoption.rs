@@ -49,8 +49,8 @@ impl Worker {
         store: &mut dyn SharedStore,
     ) -> Result<bool, StoreFault> {
         let config = self.config.digest;
-        let open = |bytes: &[u8]| records::open_plan(config, bytes);
-        let published = desk.plan.read(store, &mut self.tally, open)?.value;
+        let open = records::open_plan;
+        let published = desk.plan.read_own(store, &mut self.tally, config, open)?.value;
         self.looked_ms = now_ms;
         // An older version was left by a configuration that was given up and is taken up again.
         let Some(plan) = published.filter(|plan| plan.version >= desk.floor) else {
@@ -58,7 +58,7 @@ impl Worker {
         };
         if is_ahead(&plan, now_ms) && self.newest_version() + 1 < plan.version {
             // This worker was late, and what holds until then is the plan before.
-            let before = desk.before.read(store, &mut self.tally, open)?.value;
+            let before = desk.before.read_own(store, &mut self.tally, config, open)?.value;
             if let Some(before) = before.filter(|before| before.version < plan.version) {
                 self.consider(before, now_ms);
             }

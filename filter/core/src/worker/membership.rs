@@ -18,16 +18,8 @@ impl Worker {
             return Ok(Some(members.clone()));
         }
         let config = self.config.digest;
-        let open = |bytes: &[u8]| records::open_roster(config, bytes);
-        Ok(desk.roster.read(store, &mut self.tally, open)?.value)
-    }
-
-    pub(super) fn members_known(
-        &mut self,
-        desk: &mut Desk,
-        store: &mut dyn SharedStore,
-    ) -> Result<bool, StoreFault> {
-        self.members(desk, store).map(|members| members.is_some())
+        let open = records::open_roster;
+        Ok(desk.roster.read_own(store, &mut self.tally, config, open)?.value)
     }
 
     pub(super) fn poll_if_due(
@@ -46,8 +38,7 @@ impl Worker {
             return Ok(());
         }
         let config = self.config.digest;
-        let open = |bytes: &[u8]| records::open_poll(config, bytes);
-        let seen = desk.poll.read(store, &mut self.tally, open)?;
+        let seen = desk.poll.read_own(store, &mut self.tally, config, records::open_poll)?;
         if let Some(poll) = seen.value.filter(|poll| recent(poll.asked_ms)) {
             self.polled_ms = Some(poll.asked_ms);
             return Ok(());
@@ -108,8 +99,7 @@ impl Worker {
             return Ok(false);
         };
         let config = self.config.digest;
-        let open = |bytes: &[u8]| records::open_poll(config, bytes);
-        let seen = desk.poll.read(store, &mut self.tally, open)?;
+        let seen = desk.poll.read_own(store, &mut self.tally, config, records::open_poll)?;
         let Some(poll) = seen.value.filter(|poll| poll.ended != ended) else {
             return Ok(false);
         };
@@ -127,8 +117,7 @@ impl Worker {
             return Ok(());
         };
         let config = self.config.digest;
-        let open = |bytes: &[u8]| records::open_roster(config, bytes);
-        let seen = desk.roster.read(store, &mut self.tally, open)?;
+        let seen = desk.roster.read_own(store, &mut self.tally, config, records::open_roster)?;
         if seen.value.as_ref() == Some(found) {
             return Ok(());
         }

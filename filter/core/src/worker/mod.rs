@@ -237,7 +237,7 @@ impl Worker {
     ) -> Result<(), StoreFault> {
         self.poll_if_due(desk, now_ms, store)?;
         let found = self.look(desk, now_ms, store)?;
-        if !found && self.members_known(desk, store)? {
+        if !found && self.members(desk, store)?.is_some() {
             self.urgent = true;
         }
         let length = self.config.epoch_ms;

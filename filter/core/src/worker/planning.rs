@@ -50,8 +50,8 @@ impl Worker {
             return Ok(false);
         }
         let config = self.config.clone();
-        let open = |bytes: &[u8]| records::open_plan(config.digest, bytes);
-        let seen = desk.plan.read(store, &mut self.tally, open)?;
+        let open = records::open_plan;
+        let seen = desk.plan.read_own(store, &mut self.tally, config.digest, open)?;
         if seen.value.as_ref().is_some_and(|plan| is_ahead(plan, now_ms)) {
             // A plan waits for its time: one at a time, or workers might skip it.
             return Ok(false);
@@ -114,8 +114,7 @@ impl Worker {
         store: &mut dyn SharedStore,
     ) -> Result<(), StoreFault> {
         let config = self.config.digest;
-        let open = |bytes: &[u8]| records::open_plan(config, bytes);
-        let seen = desk.before.read(store, &mut self.tally, open)?;
+        let seen = desk.before.read_own(store, &mut self.tally, config, records::open_plan)?;
         let sealed = records::seal_plan(config, last);
         // Whoever wins a race for this place puts the same plan there.
         desk.before.replace(store, &mut self.tally, seen.expect, &sealed)?;
@@ -163,12 +162,11 @@ impl Worker {
         newest_in_slots: u64,
         store: &mut dyn SharedStore,
     ) -> Result<u64, StoreFault> {
-        let published = match &seen.value {
-            Some(plan) => plan.version,
-            None => self.arena.highest_version(store, &mut self.tally)?,
-        };
-        let known = desk.floor.max(self.newest_version());
-        let highest = published.max(newest_in_slots).max(known);
+        let known = newest_in_slots.max(desk.floor).max(self.newest_version());
+        if let Some(plan) = &seen.value {
+            return Ok(known.max(plan.version) + 1);
+        }
+        let highest = known.max(self.arena.highest_version(store, &mut self.tally)?);
         let peeked = desk.plan.read(store, &mut self.tally, records::peek_plan_version)?;
         let unreadable = peeked.value.is_none() && peeked.expect != Expect::Absent;
         Ok(if unreadable { highest + UNSEEN_VERSIONS } else { highest } + 1)

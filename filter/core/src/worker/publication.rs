@@ -49,25 +49,22 @@ impl Worker {
     }
 
     pub(super) fn sample_in_flight(&mut self, now_ms: u64) {
-        let local = self.router.local().to_vec();
-        let loads = self.router.loads_mut();
-        loads.sample_in_flight();
+        self.router.loads_mut().sample_in_flight();
         if now_ms.abs_diff(self.ledger.window_began_ms) < weigh::INTERVAL_MS {
             return;
         }
         self.ledger.window_began_ms = now_ms;
         let enough = weigh::least_samples(self.config.tick_ms);
+        let (loads, local) = (self.router.loads(), self.router.local());
         self.ledger.in_flight =
-            if loads.samples() >= enough { loads.mean_in_flight(&local) } else { Vec::new() };
-        loads.start_window();
+            if loads.samples() >= enough { loads.mean_in_flight(local) } else { Vec::new() };
+        self.router.loads_mut().start_window();
     }
 
-    pub(super) fn own_slot(&mut self, now_ms: u64) -> Slot {
-        let local = self.router.local().to_vec();
-        let loads = self.router.loads_mut();
-        let sent = loads.sent(&local);
+    pub(super) fn own_slot(&self, now_ms: u64) -> Slot {
+        let (loads, local) = (self.router.loads(), self.router.local());
         let homes = match self.config.strategy {
-            Strategy::Pin => loads.homes(&local),
+            Strategy::Pin => loads.homes(local),
             _ => Vec::new(),
         };
         let told = |tracked: &&Tracked| tracked.count >= LEAST_TOLD;
@@ -78,7 +75,7 @@ impl Worker {
             plan_version: self.newest_version(),
             contribution: Contribution {
                 members_digest: plan.map_or(0, |plan| plan.members.digest()),
-                sent,
+                sent: loads.sent(local),
                 homes,
                 in_flight: self.ledger.in_flight.clone(),
                 total: sketch.total(),
