@@ -12,7 +12,7 @@ use hyper::{
 use tokio::sync::watch;
 
 use crate::{
-    CacheOutcome, Engine, EngineError,
+    CacheOutcome, Engine, EngineError, Found,
     key_path::{KeyPathError, key_of},
     server::Phase,
 };
@@ -21,6 +21,8 @@ type Answer = Response<Full<Bytes>>;
 
 const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
 const X_SERVER: HeaderName = HeaderName::from_static("x-server");
+/// On a read that fills the cache and takes no service time.
+const X_WARM: HeaderName = HeaderName::from_static("x-warm");
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const LONGEST_BODY_WAIT: Duration = Duration::from_secs(10);
@@ -57,7 +59,10 @@ impl Handler {
 
     async fn key_value(&self, request: Request<Incoming>, key: Vec<u8>) -> Answer {
         match *request.method() {
-            Method::GET => self.get(&key).await,
+            Method::GET if request.headers().contains_key(X_WARM) => {
+                read_answer(self.engine.warm(&key).await)
+            }
+            Method::GET => read_answer(self.engine.get(&key).await),
             Method::PUT => match self.body(request.into_body()).await {
                 Ok(value) => self.put(key, value).await,
                 Err(refusal) => refusal,
@@ -69,23 +74,6 @@ impl Handler {
                 answer
             }
         }
-    }
-
-    async fn get(&self, key: &[u8]) -> Answer {
-        let found = match self.engine.get(key).await {
-            Ok(found) => found,
-            Err(error) => return failure(&error),
-        };
-        let mut answer = match found.value {
-            Some(value) => Response::new(Full::new(value)),
-            None => text(StatusCode::NOT_FOUND, "no such key\n"),
-        };
-        let outcome = match found.outcome {
-            CacheOutcome::Hit => HeaderValue::from_static("hit"),
-            CacheOutcome::Miss => HeaderValue::from_static("miss"),
-        };
-        answer.headers_mut().insert(X_CACHE, outcome);
-        answer
     }
 
     async fn put(&self, key: Vec<u8>, value: Bytes) -> Answer {
@@ -137,6 +125,23 @@ impl Handler {
         self.engine.metrics().refused.inc();
         text(status, format!("{message}\n"))
     }
+}
+
+fn read_answer(read: Result<Found, EngineError>) -> Answer {
+    let found = match read {
+        Ok(found) => found,
+        Err(error) => return failure(&error),
+    };
+    let mut answer = match found.value {
+        Some(value) => Response::new(Full::new(value)),
+        None => text(StatusCode::NOT_FOUND, "no such key\n"),
+    };
+    let outcome = match found.outcome {
+        CacheOutcome::Hit => HeaderValue::from_static("hit"),
+        CacheOutcome::Miss => HeaderValue::from_static("miss"),
+    };
+    answer.headers_mut().insert(X_CACHE, outcome);
+    answer
 }
 
 fn status_of(error: KeyPathError) -> StatusCode {

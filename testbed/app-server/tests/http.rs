@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rudolph_app_server::{CacheLimits, ServerConfig, ServiceTimes};
 use rudolph_workload::derived_value;
-use support::{Folder, ask, config, get, server, try_ask};
+use support::{Folder, ask, config, get, server, try_ask, warm};
 
 #[tokio::test]
 async fn a_miss_reads_the_database_and_the_next_read_hits() {
@@ -25,6 +25,17 @@ async fn a_miss_reads_the_database_and_the_next_read_hits() {
     let metrics = server.engine().metrics();
     assert_eq!((metrics.hits.get(), metrics.misses.get()), (1, 1));
     assert_eq!((metrics.database_reads.get(), metrics.created.get()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_warming_read_fills_the_cache_and_takes_no_service_time() {
+    let folder = Folder::new();
+    let service = ServiceTimes::from_ms(0.0, 60_000.0).unwrap();
+    let server = server(ServerConfig { service, slots: 1, ..config(&folder) }).await;
+    let address = server.address();
+    let warmed = tokio::task::spawn_blocking(move || warm(address, "/kv/a")).await.unwrap();
+    assert_eq!((warmed.status, warmed.header("x-cache")), (200, Some("miss")));
+    assert_eq!(get(address, "/kv/a").await.header("x-cache"), Some("hit"));
 }
 
 #[tokio::test]

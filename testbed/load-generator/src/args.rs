@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Void if the generator itself is later than this at p99
     #[arg(long, default_value_t = 5.0)]
     max_lag_ms: f64,
+    /// Fill the testbed servers' caches at full speed, instead of measuring them
+    #[arg(long)]
+    warm: bool,
     /// Seed of keys and arrivals; it overrides the one in --workload
     #[arg(long)]
     seed: Option<u64>,
@@ -105,6 +108,7 @@ impl Args {
             max_requests: self.requests,
             request_timeout: time("timeout-ms", self.timeout_ms, 1e-3)?,
             max_lag: time("max-lag-ms", self.max_lag_ms, 1e-3)?,
+            warming: self.warm,
             arrival_seed: self.seed.unwrap_or(1),
         })
     }

@@ -28,7 +28,7 @@ async fn client<S: Sending>(shared: Rc<Shared>, mut sender: S) {
         }
         let request = shared.begin_request(start_ns);
         let outcome = sender.send(&request).await;
-        shared.finish_request(start_ns, &outcome);
+        shared.finish_request(start_ns, request.key, &outcome);
         if matches!(outcome, Err(SendError::Connect)) {
             tokio::time::sleep(PAUSE_AFTER_REFUSAL).await;
         }

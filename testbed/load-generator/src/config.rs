@@ -26,6 +26,8 @@ pub struct LoadConfig {
     /// The run is void if the generator itself was later than this in one of a hundred cases.
     #[serde(rename = "max_lag_s", serialize_with = "as_seconds")]
     pub max_lag: Duration,
+    /// Reads ask the servers to fill their caches and to take no service time (`x-warm`): for before a measurement.
+    pub warming: bool,
     /// Seed of the arrival times; the keys have their own in `workload`.
     pub arrival_seed: u64,
 }
@@ -65,6 +67,7 @@ impl LoadConfig {
             max_requests: None,
             request_timeout: Duration::from_secs(10),
             max_lag: Duration::from_millis(5),
+            warming: false,
             arrival_seed: 1,
         }
     }

@@ -23,6 +23,7 @@ mod closed_loop;
 mod config;
 mod error;
 mod latency;
+mod moves;
 mod open_loop;
 mod pacing;
 mod progress;

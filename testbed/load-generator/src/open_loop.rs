@@ -115,7 +115,7 @@ impl<S: Sending + 'static> OpenLoop<S> {
         let waiting = std::mem::take(&mut self.pool.borrow_mut().backlog);
         for due in waiting {
             let outcome = Err(SendError::Unfinished);
-            self.shared.finish_request(due.intended_ns, &outcome);
+            self.shared.finish_request(due.intended_ns, due.request.key, &outcome);
         }
         self.over.notify_waiters();
         while tasks.join_next().await.is_some() {}
@@ -136,7 +136,7 @@ async fn serve<S: Sending>(
             outcome = sender.send(&due.request) => outcome,
             () = over.notified() => Err(SendError::Unfinished),
         };
-        shared.finish_request(due.intended_ns, &outcome);
+        shared.finish_request(due.intended_ns, due.request.key, &outcome);
         let mut pool = pool.borrow_mut();
         match pool.backlog.pop_front() {
             Some(next) => due = next,

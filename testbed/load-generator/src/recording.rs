@@ -2,7 +2,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use hyper::header::HeaderValue;
 
-use crate::{LatencySummary, ServerSecond, ServerTotal, Snapshot, StopRule, latency::Latencies};
+use rudolph_workload::KeyId;
+
+use crate::{
+    LatencySummary, ServerSecond, ServerTotal, Snapshot, StopRule, latency::Latencies, moves::Moves,
+};
 
 /// An answer, as far as it is counted.
 #[derive(Clone, Debug)]
@@ -76,6 +80,7 @@ pub(crate) struct Recorder {
     second_errors: BTreeMap<String, u64>,
     current_second: u64,
     timeline: Vec<Snapshot>,
+    moves: Moves,
 }
 
 impl Row {
@@ -120,12 +125,19 @@ impl Recorder {
             second_errors: BTreeMap::new(),
             current_second: 0,
             timeline: Vec::new(),
+            moves: Moves::default(),
         })
     }
 
     /// Counts one request. It belongs to the second in which it ended, and to the totals if it should have started inside
     /// the measured window.
-    pub(crate) fn record(&mut self, intended_ns: u64, finished_ns: u64, outcome: &Outcome) {
+    pub(crate) fn record(
+        &mut self,
+        intended_ns: u64,
+        finished_ns: u64,
+        key: KeyId,
+        outcome: &Outcome,
+    ) {
         self.close_seconds_before(finished_ns);
         let latency_ns = finished_ns.saturating_sub(intended_ns);
         let measured = self.rule.measures(intended_ns);
@@ -142,11 +154,15 @@ impl Recorder {
             self.total.add(latency_ns, cache, cause.is_some());
         }
         if let Ok(reply) = outcome
-            && let Some(server) = self.server(reply.server.as_ref())
+            && let Some(index) = self.server(reply.server.as_ref())
+            && let Some(server) = self.servers.get_mut(index)
         {
             server.second.add(latency_ns, cache, cause.is_some());
             if measured {
                 server.total.add(latency_ns, cache, cause.is_some());
+            }
+            if cause.is_none() {
+                self.moves.met(key, index, measured);
             }
         }
     }
@@ -178,10 +194,10 @@ impl Recorder {
     }
 
     /// The row of this server, made when it is first seen. (Making it cannot fail once one has been made.)
-    fn server(&mut self, name: Option<&HeaderValue>) -> Option<&mut Server> {
+    fn server(&mut self, name: Option<&HeaderValue>) -> Option<usize> {
         let name = name.map_or(UNNAMED.as_bytes(), HeaderValue::as_bytes);
         if let Some(&index) = self.by_name.get(name) {
-            return self.servers.get_mut(index);
+            return Some(index);
         }
         let name = if self.servers.len() < MOST_SERVERS { name } else { UNNAMED.as_bytes() };
         let index = *self.by_name.entry(name.into()).or_insert(self.servers.len());
@@ -192,7 +208,7 @@ impl Recorder {
                 second: Row::new(SECOND_DIGITS).ok()?,
             });
         }
-        self.servers.get_mut(index)
+        Some(index)
     }
 
     /// Everything counted, at the end.
@@ -214,6 +230,7 @@ impl Recorder {
             errors: self.total_errors,
             servers,
             timeline: self.timeline,
+            moves: self.moves,
         }
     }
 }
@@ -228,6 +245,7 @@ pub(crate) struct Totals {
     pub(crate) errors: BTreeMap<String, u64>,
     pub(crate) servers: Vec<ServerTotal>,
     pub(crate) timeline: Vec<Snapshot>,
+    pub(crate) moves: Moves,
 }
 
 impl Server {

@@ -24,6 +24,8 @@ pub struct Report {
     pub latency: LatencySummary,
     pub error_count: u64,
     pub errors: BTreeMap<String, u64>,
+    /// Requests whose key met another server than on its last visit, of those whose key had one.
+    pub moved_percent: f64,
     /// The busiest server's requests over the mean, in the whole window.
     pub peak_over_mean: f64,
     /// The mean of the same second by second, which shifting ranks do not average away.
@@ -70,6 +72,7 @@ impl Report {
             hits: totals.hits,
             misses: totals.misses,
             latency: totals.latency,
+            moved_percent: 100.0 * ratio(totals.moves.moved, totals.moves.returned),
             error_count: totals.errors.values().sum(),
             errors: totals.errors,
             peak_over_mean: shares.fold(0.0, f64::max),

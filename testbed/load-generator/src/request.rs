@@ -4,13 +4,14 @@ use hyper::{
     Method, Request, Uri,
     header::{HOST, HeaderName, HeaderValue},
 };
-use rudolph_workload::{KeyStream, Operation, derived_value};
+use rudolph_workload::{KeyId, KeyStream, Operation, derived_value};
 
 const X_KEY: HeaderName = HeaderName::from_static("x-key");
 
 /// One request, ready to send, and to send again on another connection if the first had closed.
 #[derive(Clone, Debug)]
 pub struct PreparedRequest {
+    pub key: KeyId,
     /// `/kv/KEY`, the key percent-encoded; the part after the prefix is also the `x-key` header.
     pub path: Bytes,
     /// A write carries its value.
@@ -29,7 +30,11 @@ impl PreparedRequest {
         path.extend_from_slice(PREFIX);
         encode_key(scratch, &mut path);
         let write = || Bytes::from(derived_value(scratch, step.value_bytes));
-        Self { path: path.into(), value: (step.operation == Operation::Write).then(write) }
+        Self {
+            key: step.key,
+            path: path.into(),
+            value: (step.operation == Operation::Write).then(write),
+        }
     }
 
     /// `None` cannot happen for an encoded path; there is no panic here to rely on it.
@@ -75,6 +80,7 @@ mod tests {
     #[test]
     fn the_header_and_the_path_hold_the_same_key() {
         let request = PreparedRequest {
+            key: KeyId(0),
             path: Bytes::from_static(b"/kv/a%20b"),
             value: Some(Bytes::from_static(b"v")),
         };

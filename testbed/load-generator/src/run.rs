@@ -38,6 +38,8 @@ impl LoadRun {
     pub fn start(config: LoadConfig) -> Result<Self, LoadError> {
         config.validate()?;
         let stream = config.workload.build()?;
+        // Otherwise exactly the requests to come would be hits.
+        let stream = if config.warming { stream.redrawn() } else { stream };
         let host = host_header(&config)?;
         let (answer, report) = oneshot::channel();
         let (seconds, snapshots) = watch::channel(None);
@@ -125,7 +127,10 @@ async fn load(
     host: &HeaderValue,
     shared: Rc<Shared>,
 ) -> Result<(), LoadError> {
-    let sender = || HttpSender::new(config.target, host.clone(), config.request_timeout);
+    let sender = || {
+        let sender = HttpSender::new(config.target, host.clone(), config.request_timeout);
+        sender.warming(config.warming)
+    };
     match Pacer::new(config.arrivals, config.arrival_seed) {
         None => {
             closed_loop::run(shared, config.connections, sender).await;

@@ -30,20 +30,31 @@ pub struct HttpSender {
     target: SocketAddr,
     host: HeaderValue,
     timeout: Duration,
+    warming: bool,
     connection: Option<Connection>,
 }
 
 const X_SERVER: HeaderName = HeaderName::from_static("x-server");
+const X_WARM: HeaderName = HeaderName::from_static("x-warm");
 const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
 
 impl HttpSender {
     #[must_use]
     pub fn new(target: SocketAddr, host: HeaderValue, timeout: Duration) -> Self {
-        Self { target, host, timeout, connection: None }
+        Self { target, host, timeout, warming: false, connection: None }
+    }
+
+    /// Asks the testbed's servers to fill their caches and to take no service time.
+    #[must_use]
+    pub fn warming(self, warming: bool) -> Self {
+        Self { warming, ..self }
     }
 
     async fn exchange(&mut self, request: &PreparedRequest) -> Outcome {
-        let http = request.to_http(&self.host).ok_or(SendError::Request)?;
+        let mut http = request.to_http(&self.host).ok_or(SendError::Request)?;
+        if self.warming {
+            http.headers_mut().insert(X_WARM, HeaderValue::from_static("1"));
+        }
         match self.try_exchange(http).await {
             Ok(reply) => Ok(reply),
             // The server had closed the idle connection and never saw this request: it goes out on a new one.

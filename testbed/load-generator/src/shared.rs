@@ -5,7 +5,7 @@ use std::{
 };
 
 use rudolph_precise_sleep::PreciseSleep;
-use rudolph_workload::KeyStream;
+use rudolph_workload::{KeyId, KeyStream};
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
@@ -71,9 +71,9 @@ impl Shared {
         PreparedRequest::draw(&mut stream, start_ns, &mut self.scratch.borrow_mut())
     }
 
-    pub(crate) fn finish_request(&self, intended_ns: u64, outcome: &Outcome) {
+    pub(crate) fn finish_request(&self, intended_ns: u64, key: KeyId, outcome: &Outcome) {
         let now_ns = self.now_ns();
-        self.recorder.borrow_mut().record(intended_ns, now_ns, outcome);
+        self.recorder.borrow_mut().record(intended_ns, now_ns, key, outcome);
     }
 
     /// Ends seconds, publishes them, and watches the generator's own lateness. Never returns.

@@ -13,7 +13,7 @@ use rudolph_load_generator::{
     Arrivals, BottleneckReason, HttpSender, LoadConfig, LoadError, LoadRun, Phase, PreparedRequest,
     Report, Sending,
 };
-use rudolph_workload::{KeySpec, WorkloadSpec};
+use rudolph_workload::{KeyId, KeySpec, WorkloadSpec};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -191,7 +191,7 @@ async fn a_connection_closed_while_idle_is_no_error() {
         }
     });
     let mut sender = HttpSender::new(target, "test".parse().unwrap(), Duration::from_secs(10));
-    let request = PreparedRequest { path: "/kv/a".into(), value: None };
+    let request = PreparedRequest { key: KeyId(0), path: "/kv/a".into(), value: None };
     for number in 0..5 {
         let outcome = sender.send(&request).await;
         assert_eq!(outcome.unwrap().status, 200, "request {number}");

@@ -51,6 +51,14 @@ impl KeyStream {
         Step { key, operation: self.operation(), value_bytes: self.value_bytes_of(key) }
     }
 
+    /// The same keys with the same ranks and sizes, drawn in another order: for filling caches before the stream itself comes.
+    #[must_use]
+    pub fn redrawn(mut self) -> Self {
+        self.key_rng = SplitMix64::for_purpose(self.seed, 5);
+        self.operation_rng = SplitMix64::for_purpose(self.seed, 6);
+        self
+    }
+
     /// Appends the key's bytes. Numbered keys have a fixed width, so that their order as text is their order as numbers.
     pub fn write_key(&self, key: KeyId, out: &mut Vec<u8>) {
         match self.source.replayed(key.0) {

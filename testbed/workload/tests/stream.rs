@@ -26,6 +26,23 @@ fn same_seed_same_stream() {
     assert_ne!(first, names(&mut other.build().unwrap(), 30_000));
 }
 
+/// Warm caches must hold what comes often, not exactly what comes next.
+#[test]
+fn a_redrawn_stream_has_the_same_hot_keys_in_another_order() {
+    let spec = WorkloadSpec::default();
+    let hottest = |stream: KeyStream| {
+        let mut stream = stream;
+        let mut counts = std::collections::HashMap::new();
+        for _ in 0..50_000 {
+            *counts.entry(stream.next(0).key).or_insert(0) += 1;
+        }
+        counts.into_iter().max_by_key(|&(_, count)| count).unwrap().0
+    };
+    assert_eq!(hottest(spec.build().unwrap()), hottest(spec.build().unwrap().redrawn()));
+    let (first, second) = (spec.build().unwrap(), spec.build().unwrap().redrawn());
+    assert_ne!(names(&mut { first }, 100), names(&mut { second }, 100));
+}
+
 /// The stream is a contract: results published with a seed must stay repeatable. If this changes, so do they all.
 #[test]
 fn the_default_stream_is_pinned() {

@@ -81,11 +81,27 @@ pub(crate) fn try_ask(
     path: &str,
     body: &[u8],
 ) -> Option<Answer> {
+    exchange(address, method, path, "", body)
+}
+
+/// A read that only fills the cache.
+pub(crate) fn warm(address: SocketAddr, path: &str) -> Answer {
+    exchange(address, "GET", path, "x-warm: 1\r\n", b"").unwrap()
+}
+
+/// `headers` are whole lines.
+fn exchange(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &[u8],
+) -> Option<Answer> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
     let length = body.len();
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).ok()?;
     _ = stream.write_all(body); // a refusal may come before the whole body is taken
