@@ -1,19 +1,28 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench build setup clean distclean
+.PHONY: help run experiment experiments test lint bench build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
-unexport SECONDS STRATEGY SERVERS
+unexport SECONDS STRATEGY SERVERS NAME
 run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strategy '$(STRATEGY)') $(if $(SERVERS),--servers '$(SERVERS)')
 
 help: ## list the targets
 	@echo 'make TARGET. Each sets up what it needs and asks nothing.'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
+	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out  QUICK=1 to try'
 
 run: ## five servers behind Envoy with the filter, and a live table
 	@RUDOLPH_QUIET=1 scripts/setup.sh run
 	@scripts/run.sh $(run_options)
+
+experiment: ## one figure, measured in real Envoy: NAME=fig6a
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/experiment.sh '$(or $(NAME),no NAME)'
+
+experiments: ## all figures and a page about them: testbed/results/report.html
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/experiment.sh
 
 test: ## every test: host, Wasm in Node, real Envoy, scripts
 	@scripts/setup.sh test

@@ -39,4 +39,4 @@ pub use cluster::Cluster;
 pub use error::ClusterError;
 pub use server::ServerSettings;
 pub use stub::StubServers;
-pub use validate::validate;
+pub use validate::{envoy_version, validate};

@@ -87,7 +87,7 @@ async fn demo(options: &Options) -> Result<Ending, DemoError> {
     let config = load_config(options, workload, &cluster);
     screen.draw(&["filling the caches ...".to_owned()])?;
     tokio::select! {
-        warmed = warm::finish(warm::start(&cluster, &config)?) => warmed?,
+        warmed = warm::finish(warm::start(&config)?) => warmed?,
         () = signals.received() => return Ok(Ending::InterruptedAtStart),
     }
     let load = LoadRun::start(config)?;

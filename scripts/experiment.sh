@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# experiment.sh [NAME]: runs one experiment, or all of them and makes the page. QUICK=1 is short; RESULTS says where to.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/toolchain.sh
+. "$ROOT/scripts/toolchain.sh"
+# shellcheck source=scripts/tools.sh
+. "$ROOT/scripts/tools.sh"
+
+case ${QUICK:-} in
+  '' | 0) quick=() ;;
+  1) quick=(--quick) ;;
+  *) die "QUICK is '$QUICK'; allowed: 1, or nothing" ;;
+esac
+
+export RUDOLPH_QUIET=1
+require_rust
+scripts/build-filter.sh
+quietly "building the experiments (the first time takes some minutes)" \
+  cargo build --release --package rudolph-experiments --package rudolph-app-server
+ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh run"
+export ENVOY_BIN
+
+experiments() { "$TARGET/release/rudolph-experiments" --results "${RESULTS:-testbed/results}" "$@"; }
+experiments run "${quick[@]}" "$@"
+[ $# -gt 0 ] || experiments report
