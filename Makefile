@@ -18,7 +18,7 @@ run: ## five servers behind Envoy with the filter, and a live table
 
 experiment: ## one figure, measured in real Envoy: NAME=fig6a
 	@RUDOLPH_QUIET=1 scripts/setup.sh run
-	@scripts/experiment.sh '$(or $(NAME),no NAME)'
+	@scripts/experiment.sh '$(NAME)'
 
 experiments: ## all figures and a page about them: testbed/results/report.html
 	@RUDOLPH_QUIET=1 scripts/setup.sh run

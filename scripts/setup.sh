@@ -12,9 +12,9 @@ needs_of() {
   case $1 in
     build) echo cc rust wasm_rust ;;
     run | bench) echo cc rust wasm_rust envoy ;;
-    test) echo cc rust wasm_rust envoy node wasm_runner ;;
+    test) echo cc rust wasm_rust envoy postgres node wasm_runner ;;
     lint) echo cc rust wasm_rust linters ;;
-    all) echo cc rust wasm_rust envoy node wasm_runner linters ;;
+    all) echo cc rust wasm_rust envoy postgres node wasm_runner linters ;;
     *) die "unknown purpose '$1'; allowed: build, run, test, bench, lint, all" ;;
   esac
 }

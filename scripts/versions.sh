@@ -2,6 +2,7 @@
 # Every outside tool's version is chosen here. Two are read where they are already pinned.
 
 ENVOY_VERSION=1.40.0
+POSTGRES_VERSION=18.6.3
 NODE_MIN=18
 WASM_TARGET=wasm32-unknown-unknown
 

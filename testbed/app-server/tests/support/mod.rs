@@ -3,6 +3,8 @@
 #![allow(dead_code)] // each test file uses its part
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 
+pub(crate) mod postgres;
+
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
