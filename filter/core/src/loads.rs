@@ -52,6 +52,9 @@ pub struct Loads {
     by_address: BTreeMap<Address, LocalId>,
     free: Vec<LocalId>,
     samples: u32,
+    /// Requests in flight to all servers, decayed like the completions.
+    in_flight: f32,
+    mean_time: f32,
 }
 
 impl Loads {
@@ -125,6 +128,13 @@ impl Loads {
         load.in_flight as f32 * load.delay
     }
 
+    /// Seconds that a request took of late, its waiting included.
+    #[inline]
+    #[must_use]
+    pub fn mean_time(&self) -> f32 {
+        self.mean_time
+    }
+
     /// One decay step: folds the completions in and multiplies all decaying numbers by `factor`.
     pub fn decay(&mut self, factor: f32, current: &[LocalId]) {
         let settle = |value: f32| if value < FORGOTTEN { 0.0 } else { value };
@@ -143,6 +153,10 @@ impl Loads {
         let steps_per_second = 1000.0 / DECAY_STEP_MS as f32;
         let per_second = (1.0 - factor) / factor * steps_per_second;
         let sum: f32 = current.iter().map(|id| self.past[id.index()].completions).sum();
+        let in_flight: u32 = current.iter().map(|id| self.live[id.index()].in_flight).sum();
+        self.in_flight = (self.in_flight + in_flight as f32) * factor;
+        let mean_in_flight = self.in_flight * (1.0 - factor) / factor;
+        self.mean_time = if sum > 0.0 { mean_in_flight / (sum * per_second) } else { 0.0 };
         let floor = sum * per_second / current.len().max(1) as f32 / 4.0;
         for id in current {
             let rate = (self.past[id.index()].completions * per_second).max(floor);

@@ -57,7 +57,7 @@ fn defaults() {
     ];
     assert_eq!(all, [true; 6]);
     let numbers = [spread.hot_threshold, spread.share_per_copy, spread.miss_penalty_ms];
-    assert_eq!((numbers, spread.max_copies), ([0.005, 0.02, 4.0], 0));
+    assert_eq!((numbers, spread.max_copies), ([0.01, 0.03, 4.0], 0));
     assert_eq!((config.pin.keys, config.pin.tolerance), (64, 1.02));
     assert_eq!((config.rotation.candidates, config.rotation.lambda), (64, 0.125));
     let Membership::Static(members) = config.membership else { panic!("static") };

@@ -17,31 +17,31 @@ fn spread(fields: &str) -> Spread {
 }
 
 #[test]
-fn a_key_needs_four_certain_requests() {
+fn a_key_needs_six_certain_requests() {
     let rules = spread("");
-    assert_eq!(copies(&rules, 3.999, 4.0, 5), None);
-    assert_eq!(copies(&rules, 4.0, 4.0, 5), Some(5));
+    assert_eq!(copies(&rules, 5.999, 6.0, 5), None);
+    assert_eq!(copies(&rules, 6.0, 6.0, 5), Some(5));
 }
 
 #[test]
-fn a_key_is_hot_from_half_a_percent_of_a_fair_share() {
+fn a_key_is_hot_from_a_hundredth_of_a_fair_share() {
     let rules = spread("");
-    // With 10 servers and 8,000 requests a fair share is 800 and the threshold 4.
-    assert_eq!(copies(&rules, 4.0, 8_001.0, 10), None);
-    assert_eq!(copies(&rules, 4.0, 7_999.0, 10), Some(2));
+    // With 10 servers and 6,000 requests a fair share is 600 and the threshold 6.
+    assert_eq!(copies(&rules, 6.0, 6_001.0, 10), None);
+    assert_eq!(copies(&rules, 6.0, 5_999.0, 10), Some(2));
 }
 
 #[test]
-fn one_copy_for_each_fiftieth_of_a_fair_share() {
+fn one_copy_for_each_three_hundredths_of_a_fair_share() {
     let rules = spread("");
     let of_fair = |load: f32| copies(&rules, load * 1000.0, 100_000.0, 100);
     for (load, expected) in [
-        (0.004, None),
-        (0.019, Some(2)),
-        (0.039, Some(2)),
-        (0.041, Some(3)),
-        (0.19, Some(10)),
-        (1.99, Some(100)),
+        (0.009, None),
+        (0.029, Some(2)),
+        (0.059, Some(2)),
+        (0.061, Some(3)),
+        (0.29, Some(10)),
+        (2.99, Some(100)),
         (50.0, Some(100)),
     ] {
         assert_eq!(of_fair(load), expected, "{load}");

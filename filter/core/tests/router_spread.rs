@@ -15,7 +15,7 @@ use rudolph_core::router::Outcome;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 #[test]
-fn a_hot_key_goes_to_the_least_in_flight_of_its_servers_and_ties_to_the_earlier() {
+fn a_hot_key_goes_to_a_server_of_its_own_that_has_the_least_in_flight() {
     for copies in [2, 3, 4, 9, 20] {
         let mut rig = Rig::new("spread", 20, &[&spread(&format!(r#""max_copies": {copies}"#))]);
         let key = rig.hot();
@@ -25,28 +25,41 @@ fn a_hot_key_goes_to_the_least_in_flight_of_its_servers_and_ties_to_the_earlier(
             for server in 0..20 {
                 rig.set_in_flight(server, rng.below(3) as u32);
             }
-            let mut expected = order[0];
-            for &server in &order {
-                if rig.in_flight(server) < rig.in_flight(expected) {
-                    expected = server;
-                }
-            }
+            let least = order.iter().map(|&server| rig.in_flight(server)).min();
             let route = rig.router.route(key).unwrap();
-            assert_eq!(route.owners()[0], expected, "seed {seed} copies {copies}");
-            let outcome = if expected == order[0] { Outcome::Owner } else { Outcome::Spread };
+            let chosen = route.owners()[0];
+            assert!(order.contains(&chosen), "seed {seed} copies {copies}");
+            // The count includes this very request by now.
+            assert_eq!(Some(rig.in_flight(chosen) - 1), least, "seed {seed} copies {copies}");
+            let outcome = if chosen == order[0] { Outcome::Owner } else { Outcome::Spread };
             assert_eq!(route.outcome, outcome, "seed {seed} copies {copies}");
         }
     }
 }
 
 #[test]
-fn a_key_is_hot_from_its_fourth_request_and_cools_again() {
+fn servers_with_equally_many_in_flight_share_a_hot_key_evenly() {
+    for copies in [2, 3, 5, 20] {
+        let mut rig = Rig::new("spread", 20, &[&spread(&format!(r#""max_copies": {copies}"#))]);
+        let key = rig.hot();
+        let mut met = BTreeMap::new();
+        for _ in 0..100 * copies {
+            rig.clear();
+            *met.entry(rig.router.route(key).unwrap().owners()[0]).or_insert(0) += 1;
+        }
+        assert_eq!(met.len(), copies);
+        assert!(met.values().all(|times| (90..=110).contains(times)), "{copies}: {met:?}");
+    }
+}
+
+#[test]
+fn a_key_is_hot_from_its_sixth_request_and_cools_again() {
     let mut rig = Rig::new("spread", 5, &[]);
     rig.router.decay(1_000);
     let key = KeyHash(77);
-    let outcomes: Vec<Outcome> = (0..5).map(|_| rig.router.route(key).unwrap().outcome).collect();
+    let outcomes: Vec<Outcome> = (0..7).map(|_| rig.router.route(key).unwrap().outcome).collect();
     use Outcome::{Owner, Spread};
-    assert_eq!(outcomes, [Owner, Owner, Owner, Spread, Spread]);
+    assert_eq!(outcomes, [Owner, Owner, Owner, Owner, Owner, Spread, Spread]);
     rig.router.decay(4_000);
     assert_eq!(rig.router.route(key).unwrap().outcome, Owner, "three seconds later");
 }
@@ -69,6 +82,21 @@ fn a_spill_needs_both_the_gap_and_the_wait() {
         if spills {
             assert_eq!(route.owners(), [row[1], row[0], row[2]], "home is the next to try");
         }
+    }
+}
+
+#[test]
+fn a_spill_must_save_more_where_all_requests_take_long() {
+    // 10 in flight and 100 a second at each of four servers: a request takes 100 ms, and a spill must save over 400.
+    for (gap, spills) in [(39, false), (42, true)] {
+        let mut rig = Rig::new("spread", 4, &[]);
+        (0..4).for_each(|server| rig.set_in_flight(server, 10));
+        rig.complete(10, 1_000);
+        let key = KeyHash(rig.rng.next());
+        let home = rig.table.row(rig.table.bin(key))[0];
+        rig.set_in_flight(home, 10 + gap);
+        let outcome = rig.router.route(key).unwrap().outcome;
+        assert_eq!(outcome, if spills { Outcome::Spilled } else { Outcome::Owner }, "{gap}");
     }
 }
 

@@ -68,7 +68,7 @@ pub struct Spread {
     pub share_per_copy: f32,
     /// Most servers a hot key is on; 0: all.
     pub max_copies: usize,
-    /// What a cache miss costs more than a hit; a spill must be worth four of them.
+    /// What a cache miss costs more than a hit; a spill must be worth four of them at least.
     pub miss_penalty_ms: f32,
 }
 

@@ -123,8 +123,8 @@ impl Default for Spread {
             online: true,
             spill: true,
             learn_weights: true,
-            hot_threshold: 0.005,
-            share_per_copy: 0.02,
+            hot_threshold: 0.01,
+            share_per_copy: 0.03,
             max_copies: 0,
             miss_penalty_ms: 4.0,
         }

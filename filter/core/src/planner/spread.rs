@@ -5,7 +5,7 @@ use crate::config::Spread;
 use crate::hot::{HotKey, MAX_HOT_KEYS};
 
 /// A key must have been seen so often for certain before it may be called hot.
-pub const LEAST_COUNT: f32 = 4.0;
+pub const LEAST_COUNT: f32 = 6.0;
 
 /// On how many of `servers` servers a key is whose guaranteed count is `count` of `total`; `None` if it is not hot.
 #[inline]

@@ -7,8 +7,11 @@ use crate::loads::{Loads, LocalId};
 use crate::planner::spread::copies;
 use crate::table::Table;
 
-/// A spill must save this many cache misses of waiting.
-const SPILL_PENALTIES: f32 = 4.0;
+/// A spill must save this many cache misses of waiting, and this many times what a request takes now.
+const SPILL_TIMES: f32 = 4.0;
+
+/// 2^32 over the golden ratio: its multiples are spread evenly, whatever keys take turns.
+const GOLDEN: u32 = 0x9E37_79B9;
 
 /// A spill must find the other server shorter by so many requests.
 const SPILL_GAP: u32 = 6;
@@ -76,9 +79,9 @@ impl Router {
         let home = routing.local[usize::from(routing.table.owner(bin, 0))];
         let next = routing.local[usize::from(routing.table.owner(bin, 1))];
         let gap = self.loads.in_flight(home).saturating_sub(self.loads.in_flight(next));
+        let emergency = SPILL_TIMES * self.loads.mean_time().max(config.miss_penalty_ms / 1000.0);
         gap >= SPILL_GAP
-            && self.loads.expected_wait(home) - self.loads.expected_wait(next)
-                > SPILL_PENALTIES * config.miss_penalty_ms / 1000.0
+            && self.loads.expected_wait(home) - self.loads.expected_wait(next) > emergency
     }
 }
 
@@ -96,16 +99,20 @@ impl Order {
     }
 }
 
-/// The server of the order with the least in flight, the earlier of equals; or each in turn.
+/// The server of the order with the least in flight; or each in turn. Equals are told apart by where the look begins,
+/// which wanders: a worker with few requests in flight sees mostly equals, and the first would get them all.
 #[inline]
 fn choose(order: &[u16], loads: &Loads, local: &[LocalId], config: &Spread, turn: &mut u32) -> u16 {
+    *turn = turn.wrapping_add(1);
     if !config.least_in_flight {
-        *turn = turn.wrapping_add(1);
         return order[*turn as usize % order.len()];
     }
-    let mut best = order[0];
-    let mut least = loads.in_flight(local[usize::from(best)]);
-    for &server in &order[1..] {
+    let wandering = turn.wrapping_mul(GOLDEN) >> 16;
+    let start = (wandering as usize * order.len()) >> 16;
+    let (before, from_start) = order.split_at(start);
+    let mut best = order[start];
+    let mut least = u32::MAX;
+    for &server in from_start.iter().chain(before) {
         let in_flight = loads.in_flight(local[usize::from(server)]);
         if in_flight < least {
             (best, least) = (server, in_flight);
