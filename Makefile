@@ -1,9 +1,9 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run experiment experiments test lint bench build setup clean distclean
+.PHONY: help run experiment experiments simulate test lint bench build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
-unexport SECONDS STRATEGY SERVERS NAME
+unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT
 run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strategy '$(STRATEGY)') $(if $(SERVERS),--servers '$(SERVERS)')
 
 help: ## list the targets
@@ -11,6 +11,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
 	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out  QUICK=1 to try'
+	@echo 'of simulate:    SCENARIO=design|servers|gateways|slow_server|lost_and_back|...  PLOT=page.html'
 
 run: ## five servers behind Envoy with the filter, and a live table
 	@RUDOLPH_QUIET=1 scripts/setup.sh run
@@ -23,6 +24,10 @@ experiment: ## one figure, measured in real Envoy: NAME=fig6a
 experiments: ## all figures and a page about them: testbed/results/report.html
 	@RUDOLPH_QUIET=1 scripts/setup.sh run
 	@scripts/experiment.sh
+
+simulate: ## the same strategies at any scale, in virtual time: SCENARIO=design
+	@RUDOLPH_QUIET=1 scripts/setup.sh simulate
+	@scripts/simulate.sh '$(SCENARIO)' $(if $(PLOT),--plot '$(PLOT)')
 
 test: ## every test: host, Wasm in Node, real Envoy, scripts
 	@scripts/setup.sh test

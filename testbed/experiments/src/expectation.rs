@@ -1,12 +1,11 @@
 //! What the spec expects, held against the medians.
 
 use rudolph_charts::grouped;
-use serde::{Deserialize, Serialize};
 
 use crate::{Bound, Contender, Expect, Metric, Row, Spec, Target, summary::find};
 
 /// One expectation and what was found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub expected: String,
     pub found: String,

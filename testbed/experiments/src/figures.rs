@@ -5,7 +5,6 @@ use rudolph_charts::{
     Series, grouped,
 };
 use rudolph_workload::KeySpec;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     Action, Contender, Figure, Metric, Row, Spec, Trial,
@@ -15,11 +14,10 @@ use crate::{
 };
 
 /// A plot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plot {
     /// Of its files, without an ending.
     pub name: String,
-    #[serde(skip)]
     pub svg: String,
     /// What a page shows: a wide picture, and a narrow one for phones.
     pub figure: String,

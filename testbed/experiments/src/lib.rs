@@ -6,8 +6,8 @@
 //! measured, and whether the machine rather than the servers was its limit.
 //!
 //! [`summary`] turns trials into rows of medians; [`expectation`] holds them against what the spec asks; [`story`] says
-//! in words what the numbers show; [`table`] and [`figures`] draw them; [`artefacts`] writes all of it into one folder an
-//! experiment, and [`report`] puts the folders together on one page.
+//! in words what the numbers show; [`table`] and [`figures`] draw them. [`raw`] keeps the trials in one folder an experiment;
+//! [`artefacts`] writes beside them what is made from them, and [`report`] makes all of it anew and puts it on one page.
 
 pub mod artefacts;
 pub mod campaign;
@@ -18,6 +18,7 @@ mod machine;
 mod metric;
 mod number;
 pub mod progress;
+pub mod raw;
 pub mod report;
 mod seconds;
 mod shipped;

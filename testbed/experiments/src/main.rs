@@ -8,10 +8,11 @@ use std::{
 
 use clap::{Parser, Subcommand};
 use rudolph_experiments::{
-    SHIPPED, Spec, SpecError, Trial,
-    artefacts::{self, ArtefactError, notice},
+    Machine, SHIPPED, Spec, SpecError,
+    artefacts::{ArtefactError, Outcome},
     campaign,
     progress::Progress,
+    raw::{self, Setting},
     report, shipped,
     trial::TrialError,
 };
@@ -39,7 +40,7 @@ enum Command {
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
         repeats: Option<u32>,
     },
-    /// Make report.html from the results that are there
+    /// Make tables, plots and report.html anew from the raw figures that are there
     Report,
     /// List the shipped experiments
     List,
@@ -134,7 +135,13 @@ fn spec_of(name: &str) -> Result<Spec, RunError> {
 
 async fn experiment(spec: &Spec, quick: bool, results: &Path) -> Result<(), RunError> {
     let folder = results.join(&spec.name);
-    let envoy = rudolph_cluster::envoy_version()?;
+    let setting = Setting {
+        spec: spec.clone(),
+        quick,
+        machine: Machine::this(),
+        command: command(spec, quick),
+        versions: versions()?,
+    };
     let mut progress = Progress::new();
     let mut trials = Vec::new();
     let ended = tokio::select! {
@@ -142,22 +149,32 @@ async fn experiment(spec: &Spec, quick: bool, results: &Path) -> Result<(), RunE
         _ = tokio::signal::ctrl_c() => None,
     };
     let done = trials.len();
-    match ended {
-        Some(Ok(())) => {}
+    let problem = match ended {
+        Some(Ok(())) => None,
         Some(Err(source)) => {
-            keep_raw(&folder, &trials)?;
-            return Err(RunError::Trial { name: spec.name.clone(), source: source.into(), done });
+            let name = spec.name.clone();
+            Some(RunError::Trial { name, source: source.into(), done })
         }
-        None => {
-            keep_raw(&folder, &trials)?;
-            return Err(RunError::Interrupted { done });
+        None => Some(RunError::Interrupted { done }),
+    };
+    if let Some(problem) = problem {
+        if done > 0 {
+            // An earlier result is not replaced by half a one: what was measured goes beside it.
+            raw::write(&folder.join("unfinished"), &setting, &trials)?;
         }
+        return Err(problem);
     }
-    let command = command(spec, quick);
-    let outcome = artefacts::outcome(spec, quick, &command, &envoy, &trials);
-    artefacts::write(&folder, &outcome, &trials)?;
+    raw::write(&folder, &setting, &trials)?;
+    let outcome = Outcome::of(setting, &trials);
+    outcome.write(&folder)?;
+    tell(&outcome);
+    say(&format!("files: {}\n", folder.display()));
+    Ok(())
+}
+
+fn tell(outcome: &Outcome) {
     say("");
-    if let Some(notice) = notice(&outcome) {
+    if let Some(notice) = outcome.notice() {
         say(&notice);
     }
     say(&outcome.table().text());
@@ -167,16 +184,12 @@ async fn experiment(spec: &Spec, quick: bool, results: &Path) -> Result<(), RunE
     for verdict in &outcome.verdicts {
         say(&verdict.to_string());
     }
-    say(&format!("files: {}\n", folder.display()));
-    Ok(())
+    say(&outcome.origin());
 }
 
-/// An earlier result is not replaced by half a one: what was measured goes beside it.
-fn keep_raw(folder: &Path, trials: &[Trial]) -> Result<(), RunError> {
-    if trials.is_empty() {
-        return Ok(());
-    }
-    Ok(artefacts::write_raw(&folder.join("unfinished"), trials)?)
+fn versions() -> Result<String, RunError> {
+    let envoy = rudolph_cluster::envoy_version()?;
+    Ok(format!("Rudolph {}, {envoy}", env!("CARGO_PKG_VERSION")))
 }
 
 fn command(spec: &Spec, quick: bool) -> String {

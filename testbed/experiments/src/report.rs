@@ -6,25 +6,25 @@ use rudolph_charts::{Page, Section};
 
 use crate::{
     SHIPPED,
-    artefacts::{self, ArtefactError, Outcome, notice},
+    artefacts::{ArtefactError, Outcome},
+    raw,
 };
 
-/// One self-contained page about every experiment that has results in `folder`, in the shipped order, others after.
+/// Makes everything anew from the raw figures in `folder`, and one self-contained page about all its experiments, in the
+/// shipped order, others after.
 pub fn page(folder: &Path) -> Result<Page, ArtefactError> {
     let mut sections = Vec::new();
-    let mut first: Option<Outcome> = None;
+    let mut origin = None;
     for name in names(folder)? {
-        let outcome = artefacts::read(&folder.join(&name))?;
+        let own = folder.join(&name);
+        let (setting, trials) = raw::read(&own)?;
+        let outcome = Outcome::of(setting, &trials);
+        outcome.write(&own)?;
         sections.push(section(&name, &outcome));
-        first.get_or_insert(outcome);
+        let setting = outcome.setting;
+        origin.get_or_insert(format!("{}. {}.", setting.machine, setting.versions));
     }
-    let footer = first.map_or_else(Vec::new, |outcome| {
-        vec![
-            format!("{}. {}.", outcome.machine, outcome.versions),
-            "Raw figures of each run and each second lie in the folder of each experiment."
-                .to_owned(),
-        ]
-    });
+    let raw = "Raw figures of each run and each second lie in the folder of each experiment.";
     Ok(Page {
         title: "Rudolph: the experiments".to_owned(),
         lead: "Strategies of the filter and Envoy's own policies side by side: real Envoy, real servers, one load \
@@ -32,17 +32,17 @@ pub fn page(folder: &Path) -> Result<Page, ArtefactError> {
                Medians over the repeats; whiskers show the lowest and the highest."
             .to_owned(),
         sections,
-        footer,
+        footer: origin.into_iter().chain([raw.to_owned()]).collect(),
     })
 }
 
-/// Folders that hold a result.
+/// Folders that hold an experiment.
 fn names(folder: &Path) -> Result<Vec<String>, ArtefactError> {
-    let read = |source| ArtefactError::Read { path: folder.into(), source };
+    let failed = |source| ArtefactError::read(folder, source);
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(read)? {
-        let entry = entry.map_err(read)?;
-        if entry.path().join("result.json").is_file() {
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if raw::is_there(&entry.path()) {
             found.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
@@ -52,15 +52,16 @@ fn names(folder: &Path) -> Result<Vec<String>, ArtefactError> {
 }
 
 fn section(name: &str, outcome: &Outcome) -> Section {
-    let asks = std::iter::once(outcome.spec.asks.clone());
-    let command = format!("Made by: {}", outcome.command);
+    let spec = &outcome.setting.spec;
+    let asks = std::iter::once(spec.asks.clone());
+    let command = format!("Made by `{}`", outcome.setting.command);
     Section {
         id: name.to_owned(),
-        heading: outcome.spec.title.clone(),
+        heading: spec.title.clone(),
         paragraphs: asks.chain(outcome.paragraphs.clone()).collect(),
         figures: outcome.plots.iter().map(|plot| plot.figure.clone()).collect(),
         table: Some(outcome.table()),
         notes: outcome.verdicts.iter().map(ToString::to_string).chain([command]).collect(),
-        warning: notice(outcome),
+        warning: outcome.notice(),
     }
 }

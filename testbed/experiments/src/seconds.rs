@@ -103,7 +103,7 @@ impl Seconds {
         mean(self.all.iter().filter_map(|second| of_second(second.second)))
     }
 
-    fn row_of(&mut self, server: &str) -> &mut Vec<Second> {
+    pub(crate) fn row_of(&mut self, server: &str) -> &mut Vec<Second> {
         let index = match self.servers.iter().position(|(name, _)| name == server) {
             Some(index) => index,
             None => {

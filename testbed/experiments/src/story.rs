@@ -117,21 +117,25 @@ fn lambda(contender: &Contender) -> Option<f64> {
     }
 }
 
+/// Where alpha rises: what the hottest server carries at each step.
 fn ramp(spec: &Spec, trials: &[Trial]) -> Option<String> {
     let levels = alpha_levels(spec);
     let (first, last) = (levels.first()?, levels.last()?);
-    let of = |contender: &Contender| {
-        let share = |level: &AlphaLevel| grouped(level.hottest_percent(spec, contender, trials), 0);
-        format!("{contender} from {} to {} %", share(first), share(last))
+    let steps = |share: &dyn Fn(&AlphaLevel) -> f64| {
+        levels.iter().map(|level| grouped(share(level), 0)).collect::<Vec<_>>().join(", ")
     };
-    let shares = spec.contenders.iter().map(of).collect::<Vec<_>>().join(", ");
+    let of = |contender: &Contender| {
+        let shares = steps(&|level| level.hottest_percent(spec, contender, trials));
+        format!("{contender} {shares}")
+    };
+    let shares = spec.contenders.iter().map(of).collect::<Vec<_>>().join("; ");
     Some(format!(
-        "From alpha {} to {}, the hottest server's share of all requests went: {shares}. With one owner a key nobody can \
-         stay under {} to {} %: that is the hottest key alone, or an even share.",
+        "As alpha goes from {} to {} in {} steps, the hottest server has so many per cent of all requests: {shares}. With one \
+         owner a key it cannot have less than {}: an even share, or the hottest key alone.",
         first.alpha,
         last.alpha,
-        grouped(first.bound_percent(spec), 0),
-        grouped(last.bound_percent(spec), 0),
+        levels.len(),
+        steps(&|level| level.bound_percent(spec)),
     ))
 }
 

@@ -2,25 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{Contender, Metric, Spec, Trial, number::median};
 
 /// Of one metric over the repeats.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    #[serde(deserialize_with = "or_never")]
     pub median: f64,
-    #[serde(deserialize_with = "or_never")]
     pub low: f64,
-    #[serde(deserialize_with = "or_never")]
     pub high: f64,
-}
-
-/// What never came is infinite, which JSON writes as null.
-fn or_never<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
 impl Spread {
@@ -37,7 +28,7 @@ impl Spread {
 }
 
 /// One contender.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub contender: Contender,
     pub repeats: usize,

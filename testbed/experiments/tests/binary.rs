@@ -53,7 +53,7 @@ fn a_quick_fig6a_leaves_all_that_is_promised() {
     assert!(said.contains("rotation, published"), "the published rows stand beside: {said}");
     let results = folder.path().join("fig6a");
     summary_is_sound(&results);
-    for file in ["result.json", "table.md", "rps.svg", "p99_ms.svg", "rps-by-hit_percent.svg"] {
+    for file in ["experiment.json", "table.md", "rps.svg", "p99_ms.svg", "rps-by-hit_percent.svg"] {
         assert!(size(&results.join(file)) > 500, "{file}");
     }
     assert!(std::fs::read(results.join("rps.png")).unwrap().starts_with(b"\x89PNG"));

@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 
 use rudolph_experiments::{
-    Contender, Metric, SHIPPED, Second, Seconds, Spec, Trial, artefacts, campaign, report, shipped,
+    Contender, Machine, Metric, SHIPPED, Second, Seconds, Spec, Trial,
+    artefacts::Outcome,
+    campaign,
+    raw::{self, Setting},
+    report, shipped,
 };
 use rudolph_workload::SplitMix64;
 
@@ -50,13 +54,27 @@ fn trial(spec: &Spec, repeat: u32, contender: Contender, rng: &mut SplitMix64) -
     }
 }
 
+fn setting(spec: &Spec) -> Setting {
+    Setting {
+        spec: spec.clone(),
+        quick: false,
+        machine: Machine::this(),
+        command: "make".to_owned(),
+        versions: "Envoy".to_owned(),
+    }
+}
+
+fn outcome(spec: &Spec, trials: &[Trial]) -> Outcome {
+    Outcome::of(setting(spec), trials)
+}
+
 #[test]
 fn every_experiment_is_told_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
     for (name, _) in SHIPPED {
         let spec = shipped(name).unwrap();
         let trials = trials(&spec);
-        let outcome = artefacts::outcome(&spec, false, "make", "Envoy", &trials);
+        let outcome = outcome(&spec, &trials);
         assert_eq!(outcome.rows.len(), spec.contenders.len(), "{name}");
         assert_eq!(outcome.verdicts.len(), spec.expectations.len(), "{name}");
         assert!(outcome.paragraphs.len() >= 2, "{name}");
@@ -66,12 +84,15 @@ fn every_experiment_is_told_and_drawn() {
         for plot in &outcome.plots {
             assert!(!plot.svg.contains("NaN") && plot.svg.len() > 1000, "{name}: {}", plot.name);
         }
-        artefacts::write(&folder.path().join(name), &outcome, &trials).unwrap();
+        raw::write(&folder.path().join(name), &setting(&spec), &trials).unwrap();
     }
     let page = report::page(folder.path()).unwrap();
     let order: Vec<&str> = page.sections.iter().map(|section| section.id.as_str()).collect();
     assert_eq!(order, SHIPPED.map(|(name, _)| name));
     assert!(page.html().contains("All strategies and rivals, closed loop"));
+    for file in ["summary.json", "table.md", "rps.svg", "rps.png"] {
+        assert!(folder.path().join("rivals").join(file).is_file(), "{file}");
+    }
 }
 
 #[test]
@@ -84,27 +105,28 @@ fn what_was_written_is_read_again() {
         trial.values.retain(|(metric, _)| *metric != Metric::RecoveryS);
         trial.values.push((Metric::RecoveryS, f64::INFINITY));
     }
-    let outcome = artefacts::outcome(&spec, false, "make", "Envoy", &trials);
-    artefacts::write(folder.path(), &outcome, &trials).unwrap();
-    let again = artefacts::read(folder.path()).unwrap();
-    assert_eq!(again.spec, outcome.spec);
+    let outcome = outcome(&spec, &trials);
+    raw::write(folder.path(), &outcome.setting, &trials).unwrap();
+    let (setting, read) = raw::read(folder.path()).unwrap();
+    assert_eq!(setting, outcome.setting);
+    let again = Outcome::of(setting, &read);
     assert_eq!(again.rows, outcome.rows);
-    assert_eq!(again.table(), outcome.table());
+    assert_eq!(again.paragraphs, outcome.paragraphs);
+    assert_eq!(again.plots, outcome.plots);
     assert!(again.table().text().contains("never"));
 }
 
 #[test]
-fn a_second_run_replaces_the_first_and_leaves_strangers_files() {
+fn plots_of_an_earlier_run_go_and_strangers_files_stay() {
     let folder = tempfile::tempdir().unwrap();
+    for name in ["notes.txt", "earlier.svg", "earlier.png"] {
+        std::fs::write(folder.path().join(name), "before").unwrap();
+    }
     let spec = shipped("fig6a").unwrap();
-    let trials = trials(&spec);
-    let outcome = artefacts::outcome(&spec, false, "make", "Envoy", &trials);
-    std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
-    artefacts::write(folder.path(), &outcome, &trials).unwrap();
-    artefacts::write(folder.path(), &outcome, &trials[..3]).unwrap();
-    let runs = std::fs::read_to_string(folder.path().join("runs.csv")).unwrap();
-    assert_eq!(runs.lines().count(), 1 + 3);
-    assert_eq!(std::fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "mine");
+    outcome(&spec, &trials(&spec)).write(folder.path()).unwrap();
+    assert!(folder.path().join("notes.txt").exists() && folder.path().join("rps.svg").exists());
+    assert!(!folder.path().join("earlier.svg").exists());
+    assert!(!folder.path().join("earlier.png").exists());
 }
 
 #[test]
@@ -114,9 +136,9 @@ fn void_figures_are_marked_wherever_they_show() {
     for trial in trials.iter_mut().filter(|trial| trial.contender == spec.reference) {
         trial.void = vec!["the machine's processors were 99% busy (allowed: 92%)".to_owned()];
     }
-    let outcome = artefacts::outcome(&spec, false, "make", "Envoy", &trials);
+    let outcome = outcome(&spec, &trials);
     assert_eq!(outcome.void.len(), 3);
-    let notice = artefacts::notice(&outcome).unwrap();
+    let notice = outcome.notice().unwrap();
     assert!(notice.starts_with("Void") && notice.contains("static, repeat 2"), "{notice}");
     assert!(outcome.table().text().contains("static (void)"));
     assert!(outcome.plots[0].svg.contains("static (void)"));

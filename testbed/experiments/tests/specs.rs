@@ -25,7 +25,7 @@ fn values_out_of_bounds_are_named() {
         ("rivals", "hit_ms = 4.0", "hit_ms = -1.0", "servers.hit_ms is -1; allowed: 0 to 10000"),
         ("rivals", "clients = 64", "clients = 0", "load.clients is 0; allowed: 1 to 10000"),
         ("rivals", "alpha = 1.0", "alpha = 99.0", "workload: keys.alpha is 99; allowed: 0 to 10"),
-        ("rivals", "seconds = 15", "seconds = 0", "load.seconds is 0; allowed: 1 to 86400"),
+        ("rivals", "seconds = 12", "seconds = 0", "load.seconds is 0; allowed: 1 to 86400"),
     ];
     for (name, from, to, expected) in cases {
         assert_eq!(refusal(name, from, to), expected);
@@ -73,12 +73,12 @@ fn events_must_be_possible() {
     assert!(error.starts_with("event is Kill of server 1; allowed:"), "{error}");
     let error = refusal("failover", "server = 1", "server = 5");
     assert!(error.starts_with("event is Kill of server 5"), "{error}");
-    let error = refusal("failover", "at_s = 18", "at_s = 99");
+    let error = refusal("failover", "at_s = 14", "at_s = 99");
     assert!(error.starts_with("event is at_s 99; allowed: rising, below load.seconds"), "{error}");
 }
 
 #[test]
 fn a_ramp_is_needed_to_plot_one() {
-    let error = refusal("fig8", "ramp = { to = 2.0, steps = 6, step_s = 5.0 }", "");
+    let error = refusal("fig8", "ramp = { to = 2.0, steps = 6, step_s = 4.0 }", "");
     assert!(error.contains("share_per_alpha") && error.contains("keys.ramp"), "{error}");
 }

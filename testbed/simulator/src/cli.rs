@@ -14,8 +14,8 @@ pub(crate) struct Cli {
     /// A scenario in TOML
     pub(crate) scenario: Option<PathBuf>,
 
-    /// What routes, by commas: spread, pin, rotation, lpt, static, modulo, ring, maglev, ring:1.5, maglev:1.5 (bounded
-    /// load), round_robin, least_request, jump, bound
+    /// What routes, by commas: spread, pin, rotation (rotation@0.5 has that lambda), lpt, static, modulo, ring_hash, maglev,
+    /// maglev_bounded_150 (bounded load, per cent), round_robin, least_request, jump, bound
     #[arg(long, value_delimiter = ',')]
     pub(crate) strategies: Vec<String>,
 
@@ -34,6 +34,10 @@ pub(crate) struct Cli {
     /// Open loop: requests that arrive a second
     #[arg(long)]
     pub(crate) rps: Option<f64>,
+
+    /// Mean service times of a hit and of a whole miss in milliseconds: --service 1,5
+    #[arg(long, value_name = "HIT,MISS", conflicts_with_all = ["hit_ms", "miss_ms"])]
+    pub(crate) service: Option<String>,
 
     /// Mean service time of a hit
     #[arg(long)]
@@ -116,6 +120,11 @@ impl Cli {
         put("seconds", self.seconds.map(Into::into));
         put("warmup_s", self.warmup.map(Into::into));
         put("arrivals", self.arrivals());
+        if let Some(text) = &self.service {
+            let (hit_ms, miss_ms) = service_times(text)?;
+            fields.push(("servers.hit_ms".to_owned(), hit_ms.into()));
+            fields.push(("servers.miss_ms".to_owned(), miss_ms.into()));
+        }
         for text in &self.set {
             let (field, value) = text.split_once('=').ok_or_else(|| {
                 format!("--set {text}: allowed: FIELD=VALUE, as in workload.keys.alpha=1.2")
@@ -134,6 +143,17 @@ impl Cli {
         };
         Some([(field.to_owned(), value)].into_iter().collect::<toml::Table>().into())
     }
+}
+
+/// The time of a hit, and what a miss takes on top.
+fn service_times(text: &str) -> Result<(f64, f64), String> {
+    let times = text.split_once(',').and_then(|(hit, miss)| {
+        let (hit, miss): (f64, f64) = (hit.trim().parse().ok()?, miss.trim().parse().ok()?);
+        (miss >= hit).then_some((hit, miss - hit))
+    });
+    times.ok_or_else(|| {
+        format!("--service {text}: allowed: two times in ms, a hit's and a miss's, as in 1,5")
+    })
 }
 
 fn list<T: Clone + Into<toml::Value>>(values: &[T]) -> Option<toml::Value> {

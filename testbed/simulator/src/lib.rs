@@ -3,8 +3,8 @@
 //! is a figure of the code that ships. Rivals that Envoy or others have exist here alone.
 //!
 //! A [`scenario`] is a TOML file, checked field by field and perhaps a sweep of many. [`run`] runs each strategy with
-//! each seed in the [`engine`], where the strategies are behind one trait ([`balancer`]): [`core_driver`] for ours,
-//! [`rivals`] for the others. [`report`] turns what was measured into rows. [`trace`] puts somebody's
+//! each seed in the `engine`, where the strategies are behind one trait (`balancer`): `core_driver` for ours,
+//! `rivals` for the others. [`report`] turns what was measured into rows. [`trace`] puts somebody's
 //! own keys in the place of the workload.
 
 mod balancer;

@@ -57,7 +57,7 @@ fn answer(cli: &Cli, path: &Path) -> Result<String, String> {
     };
     let trace = trace::read(path, &how).map_err(|error| error.to_string())?;
     let question = Question { scenario: scenario.clone(), rps: cli.rps, today };
-    let bar = progress(scenario.strategies.len() as u64);
+    let bar = progress(2 * scenario.strategies.len() as u64);
     let advice = trace::advise(&trace, &question, &|| bar.inc(1)).map_err(|e| e.to_string())?;
     bar.finish_and_clear();
     write_page(cli, || report::advice_page(&advice, &command()))?;

@@ -19,7 +19,10 @@ fn each_refusal_names_its_field() {
         ("arrivals = {}", "arrivals is neither"),
         ("strategies = [\"sprad\"]", "strategies[0]: \"sprad\" is no strategy; allowed: spread,"),
         ("strategies = [\"pin\", \"pin\"]", "strategies[1].name is pin; allowed: each name once"),
-        ("strategies = [\"maglev:0.5\"]", "bounded load \"0.5\" is not allowed; allowed: 1 to 100"),
+        (
+            "strategies = [\"maglev_bounded_50\"]",
+            "bounded load \"50\" is not allowed; allowed: 100 to 10000 per cent",
+        ),
         (
             "strategies = [{ name = \"x\", filter = { strategy = \"rotation\", rotation = { lambda = -1 } } }]",
             "strategies[0].filter: configuration: rotation.lambda: -1 is not allowed",

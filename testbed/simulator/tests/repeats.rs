@@ -5,7 +5,7 @@ mod common;
 use common::rows;
 
 const SMALL: &str = r#"
-strategies = ["spread", "pin", "rotation", "lpt", "static", "modulo", "ring", "maglev:1.5", "least_request", "bound"]
+strategies = ["spread", "pin", "rotation", "lpt", "static", "modulo", "ring_hash", "maglev_bounded_150", "least_request", "bound"]
 warmup_s = 3
 seconds = 4
 arrivals = { clients = 24 }

@@ -123,6 +123,7 @@ impl CoreDriver {
         let seat = &mut self.seats[number];
         let mut store = self.stores[seat.store].seen_by(number as u32, self.now_ns);
         let actions = seat.worker.on_clusters(body.as_bytes(), &mut store);
+        seat.follow_plan();
         self.perform(number, actions, wakes);
     }
 

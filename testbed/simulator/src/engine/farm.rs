@@ -190,3 +190,53 @@ impl Central {
         Self { queue: VecDeque::new(), cache, classes }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rudolph_workload::SplitMix64;
+
+    /// The obvious version: everybody in one list a queue, the first `slots` are served.
+    fn compare(pooled: bool, seed: u64) {
+        let config = Servers { count: 3, slots: 2, ..Servers::default() };
+        let mut farm = Farm::new(&config, 10, &[true; 3], pooled);
+        let mut rng = SplitMix64::new(seed);
+        let (mut lists, slots) =
+            if pooled { (vec![Vec::new()], 6) } else { (vec![Vec::new(); 3], 2) };
+        let mut serving: Vec<(u32, usize, RequestId)> = Vec::new();
+        for request in 0..5_000 {
+            let server = rng.next_below(3) as u32;
+            let list = if pooled { 0 } else { server as usize };
+            lists[list].push(request);
+            let begins = farm.arrive(server, request);
+            assert_eq!(begins.is_some(), lists[list].len() <= slots, "seed {seed}, {request}");
+            if let Some(server) = begins {
+                serving.push((server, list, request));
+            }
+            while serving.len() > 4 || (rng.next_below(2) == 0 && !serving.is_empty()) {
+                let at = rng.next_below(serving.len() as u64) as usize;
+                let (server, list, done) = serving.swap_remove(at);
+                let next = lists[list].get(slots).copied();
+                lists[list].retain(|&other| other != done);
+                assert_eq!(farm.leave(server), next, "seed {seed}, {request}");
+                serving.extend(next.map(|next| (server, list, next)));
+            }
+        }
+    }
+
+    #[test]
+    fn queues_do_as_the_obvious_version() {
+        compare(false, 21);
+        compare(true, 22);
+    }
+
+    #[test]
+    fn the_bound_takes_the_fastest_free_server_first() {
+        let slow = vec![crate::scenario::Slow { server: 0, speed: 0.5 }];
+        let config = Servers { count: 3, slots: 1, slow, ..Servers::default() };
+        let mut farm = Farm::new(&config, 10, &[true; 3], true);
+        let order: Vec<_> = (0..4).map(|request| farm.arrive(0, request)).collect();
+        assert_eq!(order, [Some(1), Some(2), Some(0), None]);
+        assert_eq!(farm.leave(2), Some(3));
+    }
+}

@@ -2,12 +2,14 @@
 //!
 //! A request arrives at a worker, which chooses a server ([`crate::balancer`]); there it takes a slot or waits
 //! ([`farm`]), finds its key in the cache or not ([`lru`]), is served for a noisy while ([`noise`]) and leaves. Times of
-//! completions and all else that is known ahead wait in [`events`]; [`meter`] looks on.
+//! completions and all else that is known ahead wait in [`events`]; [`membership`] takes servers away and brings them
+//! back; [`meter`] looks on.
 
 mod events;
 mod farm;
 mod keys;
 mod lru;
+mod membership;
 mod meter;
 mod moves;
 mod noise;
@@ -16,7 +18,7 @@ mod slab;
 use rudolph_workload::SplitMix64;
 
 use crate::balancer::Balancer;
-use crate::scenario::{Change, Scenario};
+use crate::scenario::Scenario;
 use events::{Event, Events};
 use farm::{Farm, RequestId};
 pub(crate) use keys::{Hashes, Keys, hashes_of};
@@ -192,7 +194,9 @@ impl<'a, B: Balancer> Engine<'a, B> {
         let Some((server, ticket)) = chosen else {
             return self.fail(worker);
         };
-        let Some(server) = self.reach(worker, server) else {
+        // The bound's queue is everywhere: there is no server that could be the wrong one.
+        let reached = if self.pooled { Some(server) } else { self.reach(worker, server) };
+        let Some(server) = reached else {
             self.balancer.finish(worker, ticket);
             return self.fail(worker);
         };
@@ -266,48 +270,6 @@ impl<'a, B: Balancer> Engine<'a, B> {
         if self.closed {
             self.arrive(request.worker);
         }
-    }
-
-    fn change(&mut self, number: u32) {
-        let event = self.scenario.events[number as usize];
-        let server = event.server as u32;
-        match event.change {
-            Change::Up if !self.farm.is_alive(server) => {
-                for request in self.farm.regain(server) {
-                    self.start(server, request);
-                }
-            }
-            Change::Down if self.farm.is_alive(server) => self.lose(server),
-            Change::Up | Change::Down => {}
-        }
-    }
-
-    /// What waited or was served there is sent again; the clients have been waiting since they first asked.
-    fn lose(&mut self, server: u32) {
-        let mut again = Vec::new();
-        for id in self.farm.lose(server) {
-            again.push(self.requests.remove(id));
-        }
-        self.requests.for_each_live(|request| {
-            if request.server == server && request.state.is_served() {
-                again.push(*request);
-                request.state = State::Lost;
-            }
-        });
-        for request in again {
-            self.meter.retried();
-            self.balancer.finish(request.worker, request.ticket);
-            self.send(request.born_ns, request.worker, request.key);
-        }
-    }
-
-    fn hear(&mut self, number: u32) {
-        // What is known is the state after this event, not that of later ones.
-        let mut alive = self.scenario.first_alive();
-        for event in &self.scenario.events[..=number as usize] {
-            alive[event.server] = event.change == Change::Up;
-        }
-        self.balancer.hear(&alive);
     }
 }
 

@@ -1,39 +1,38 @@
 //! What a trace asks for, in words and tables.
 
-use super::{aligned, cells_of, heads, thousands};
+use rudolph_charts::grouped;
+
+use super::{cells_of, heads, table};
 use crate::trace::{Advice, TraceRow};
 
 /// The whole answer as text.
 #[must_use]
 pub fn advice_text(advice: &Advice) -> String {
     let mut text = opening(advice);
-    let mut lines = vec![heads_of_trace()];
-    lines.extend(advice.rows.iter().map(cells_of_trace));
-    text.push('\n');
-    aligned(&lines, &mut text);
-    text.push_str(&format!("\n{}\n\nhottest keys\n", legend(advice)));
-    let keys: Vec<Vec<String>> = (advice.hottest.iter().take(10))
-        .map(|hot| vec![shortened(&hot.key), format!("{:.2}%", 100.0 * hot.share)])
-        .collect();
-    aligned(&keys, &mut text);
+    let rows = table(heads_of_trace(), advice.rows.iter().map(cells_of_trace));
+    text.push_str(&format!("\n{}\n{}\n\n", rows.text(), legend(advice)));
+    let keys = advice.hottest.iter().take(10);
+    let keys = keys.map(|hot| vec![shortened(&hot.key), grouped(100.0 * hot.share, 2)]);
+    let head = ["hottest keys", "% of requests"].map(str::to_owned).to_vec();
+    text.push_str(&table(head, keys).text());
     text
 }
 
 /// What was read, and what it is run on.
 pub(crate) fn opening(advice: &Advice) -> String {
-    let count = |number: usize| thousands(number as f64);
+    let count = |number: usize| grouped(number as f64, 0);
     let unparsable = match advice.unparsable_lines {
         0 => String::new(),
-        lines => format!(", {} lines without a key", thousands(lines as f64)),
+        lines => format!(", {} lines without a key", grouped(lines as f64, 0)),
     };
     format!(
         "{} requests for {} keys{unparsable}; {} servers with {} keys cached each, {} requests/s\n\
-         the hottest key is {:.2} of one server's fair share{}\n",
+         The hottest key is {:.2} of one server's fair share{}\n",
         count(advice.requests),
         count(advice.different_keys),
         advice.servers,
         count(advice.cache_keys),
-        thousands(advice.rps),
+        grouped(advice.rps, 0),
         advice.hottest_key_of_a_fair_share,
         if advice.hottest_key_of_a_fair_share > 1.0 {
             ": with one owner a key its server cannot be relieved"
@@ -58,7 +57,7 @@ pub(crate) fn cells_of_trace(row: &TraceRow) -> Vec<String> {
 /// What the last column means.
 pub(crate) fn legend(advice: &Advice) -> String {
     format!(
-        "servers enough: the fewest with which p99 is no worse than with {} on all {} (-: worse even with all)",
+        "servers enough: the fewest with which p99 is no worse (by 2%) than with {} on all {}; -: worse even with all",
         advice.today, advice.servers
     )
 }

@@ -5,6 +5,7 @@ use rudolph_charts::{Axis, Bar, BarChart, Emphasis, Event, LineChart, Series};
 use super::{Row, Section};
 use crate::run::Outcome;
 use crate::scenario::{Change, Scenario};
+use crate::trace::{Advice, TraceRow};
 
 /// A figure that is drawn.
 pub(super) struct Figure {
@@ -14,11 +15,17 @@ pub(super) struct Figure {
     of: fn(&Row) -> f64,
 }
 
-/// Those that say most: how much, how slow, how warm.
-pub(super) const FIGURES: [Figure; 3] = [
+/// Those that say most: how much, how slow, how warm, how even.
+pub(super) const FIGURES: [Figure; 4] = [
     Figure { name: "Requests a second", unit: "requests/s", lower_is_better: false, of: |r| r.rps },
     Figure { name: "p99 latency", unit: "ms", lower_is_better: true, of: |r| r.p99_ms },
     Figure { name: "Hit rate", unit: "%", lower_is_better: false, of: |r| r.hit_percent },
+    Figure {
+        name: "Load of the hottest server",
+        unit: "of the mean",
+        lower_is_better: true,
+        of: |r| r.peak_over_mean,
+    },
 ];
 
 impl Figure {
@@ -74,6 +81,22 @@ impl Figure {
         }
         .figure()
     }
+}
+
+/// How many servers each strategy needs for a trace.
+pub(super) fn servers_enough(advice: &Advice) -> String {
+    let bar = |row: &TraceRow| {
+        let enough = row.servers_enough.map_or(f64::NAN, |servers| servers as f64);
+        Bar { emphasis: emphasis(&row.row.strategy), ..Bar::new(row.row.strategy.clone(), enough) }
+    };
+    BarChart {
+        title: format!("Servers enough for the p99 of {} on {}", advice.today, advice.servers),
+        axis: "servers".into(),
+        bars: advice.rows.iter().map(bar).collect(),
+        lower_is_better: true,
+        ..BarChart::default()
+    }
+    .figure()
 }
 
 /// p99 second by second, where something happens on the way.

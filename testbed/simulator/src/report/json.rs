@@ -60,7 +60,7 @@ impl Summary {
             let heading: Vec<String> =
                 heading.into_iter().filter(|part| !part.is_empty()).collect();
             text.push_str(&format!("\n{}\n", heading.join("; ")));
-            super::print_table(&section.rows, &mut text);
+            text.push_str(&super::table_of(&section.rows).text());
         }
         text
     }

@@ -11,5 +11,4 @@ pub use advice::advice_text;
 pub use json::{Section, Summary};
 pub use page::{advice_page, page};
 pub use row::Row;
-pub use table::{Column, print_table};
-pub(crate) use table::{aligned, cells_of, heads, thousands};
+pub(crate) use table::{cells_of, heads, table, table_of};

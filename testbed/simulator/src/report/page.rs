@@ -1,10 +1,10 @@
 //! Everything that a run found, as one HTML page.
 
-use rudolph_charts::{Page, Row as Line, Section as Part, Table};
+use rudolph_charts::{Page, Section as Part};
 
 use super::advice::{cells_of_trace, heads_of_trace, legend, opening};
-use super::charts::{FIGURES, timeline};
-use super::{Row, Section, Summary, cells_of, heads};
+use super::charts::{FIGURES, servers_enough, timeline};
+use super::{Row, Section, Summary, table, table_of};
 use crate::run::Outcome;
 use crate::scenario::Variant;
 use crate::trace::Advice;
@@ -39,7 +39,7 @@ pub fn page(
             id: format!("conditions-{at}"),
             heading: if conditions.is_empty() { "Results".into() } else { conditions },
             figures,
-            table: Some(table(heads(), section.rows.iter().map(cells_of))),
+            table: Some(table_of(&section.rows)),
             ..Part::default()
         });
     }
@@ -60,10 +60,13 @@ pub fn advice_page(advice: &Advice, command: &str) -> String {
             format!("{:.3}", hot.share * advice.servers as f64),
         ]
     });
+    // All answer what arrives, so requests a second tell nothing here.
+    let mut figures = vec![servers_enough(advice)];
+    figures.extend(FIGURES[1..].iter().map(|figure| figure.bars(&rows, "")));
     let results = Part {
         id: "strategies".into(),
         heading: "Each strategy on these keys".into(),
-        figures: FIGURES.iter().map(|figure| figure.bars(&rows, "")).collect(),
+        figures,
         table: Some(table(heads_of_trace(), advice.rows.iter().map(cells_of_trace))),
         notes: vec![legend(advice)],
         ..Part::default()
@@ -84,10 +87,6 @@ pub fn advice_page(advice: &Advice, command: &str) -> String {
         footer: vec![format!("`{command}`")],
     }
     .html()
-}
-
-fn table(head: Vec<String>, lines: impl Iterator<Item = Vec<String>>) -> Table {
-    Table { head, rows: lines.map(Line::new).collect() }
 }
 
 /// The one field that a sweep varies, if it is a number.

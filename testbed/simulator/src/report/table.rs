@@ -1,38 +1,34 @@
-//! Rows as text in columns.
+//! Rows as tables.
+
+use rudolph_charts::{Row as Line, Table, grouped};
 
 use super::Row;
 
 /// A column: its head and how it shows a row.
 #[derive(Clone, Copy)]
-pub struct Column {
+struct Column {
     head: &'static str,
     show: fn(&Row) -> String,
 }
 
-impl std::fmt::Debug for Column {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.head)
-    }
-}
-
 impl Column {
     /// All columns, in the order in which they are shown.
-    pub const ALL: [Self; 13] = [
-        Self { head: "requests/s", show: |row| thousands(row.rps) },
+    const ALL: [Self; 13] = [
+        Self { head: "requests/s", show: |row| grouped(row.rps, 0) },
         Self { head: "mean ms", show: |row| ms(row.mean_ms) },
         Self { head: "p50", show: |row| ms(row.p50_ms) },
         Self { head: "p90", show: |row| ms(row.p90_ms) },
         Self { head: "p99", show: |row| ms(row.p99_ms) },
         Self { head: "p99.9", show: |row| ms(row.p999_ms) },
-        Self { head: "worst s", show: |row| ms(row.worst_second_p99_ms) },
+        Self { head: "worst second", show: |row| ms(row.worst_second_p99_ms) },
         Self { head: "hit %", show: |row| format!("{:.1}", row.hit_percent) },
         Self { head: "peak/mean", show: |row| format!("{:.2}", row.peak_over_mean) },
         Self {
             head: "moved keys/s",
-            show: |row| row.moved_keys_per_s.map_or("-".into(), thousands),
+            show: |row| row.moved_keys_per_s.map_or("-".into(), |moved| grouped(moved, 0)),
         },
         Self { head: "copies a key", show: |row| format!("{:.2}", row.copies_a_key) },
-        Self { head: "db reads/s", show: |row| thousands(row.database_reads_per_s) },
+        Self { head: "db reads/s", show: |row| grouped(row.database_reads_per_s, 0) },
         Self { head: "errors", show: |row| row.errors.to_string() },
     ];
 }
@@ -49,52 +45,16 @@ pub(crate) fn cells_of(row: &Row) -> Vec<String> {
     std::iter::once(row.strategy.clone()).chain(cells).collect()
 }
 
-/// Adds a table of all columns to the text.
-pub fn print_table(rows: &[Row], out: &mut String) {
-    let lines: Vec<Vec<String>> =
-        std::iter::once(heads()).chain(rows.iter().map(cells_of)).collect();
-    aligned(&lines, out);
+/// The rows in all columns.
+pub(crate) fn table_of(rows: &[Row]) -> Table {
+    table(heads(), rows.iter().map(cells_of))
 }
 
-/// Adds lines of cells: the first cell to the left, the others to the right.
-pub(crate) fn aligned(lines: &[Vec<String>], out: &mut String) {
-    let columns = lines.first().map_or(0, Vec::len);
-    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    for line in lines {
-        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
-            let text =
-                if at == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
-            out.push_str(&text);
-        }
-        out.push('\n');
-    }
+/// Lines of cells under their heads.
+pub(crate) fn table(head: Vec<String>, lines: impl Iterator<Item = Vec<String>>) -> Table {
+    Table { head, rows: lines.map(Line::new).collect() }
 }
 
 fn ms(value: f64) -> String {
-    if value >= 1000.0 { format!("{value:.0}") } else { format!("{value:.2}") }
-}
-
-/// A whole number with separators.
-pub(crate) fn thousands(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_grouped() {
-        let shown = [0.0, 7.4, 999.6, 12_345.0, 1_234_567.0].map(thousands);
-        assert_eq!(shown, ["0", "7", "1,000", "12,345", "1,234,567"]);
-    }
+    grouped(value, if value >= 1000.0 { 0 } else { 2 })
 }

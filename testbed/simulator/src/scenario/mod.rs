@@ -1,6 +1,6 @@
 //! A scenario as people write it in TOML: read, checked field by field, and only then used.
 //!
-//! Every field has a default; [`check`] holds the bounds; [`sweep`] turns one file into many scenarios.
+//! Every field has a default; `check` holds the bounds; [`sweep`] turns one file into many scenarios.
 
 mod check;
 mod strategy;
@@ -90,7 +90,7 @@ impl Default for Servers {
         Self {
             count: 5,
             slots: 4,
-            cache_keys: 12_000,
+            cache_keys: 13_200,
             hit_ms: 1.0,
             miss_ms: 4.0,
             sigma: 0.5,

@@ -13,7 +13,7 @@ pub struct Strategy {
 #[derive(Clone, Debug)]
 pub enum Choice {
     /// The core; these are fields of the filter's configuration, without `key` and `membership`.
-    Filter(serde_json::Map<String, serde_json::Value>),
+    Filter(Fields),
     Rival(Rival),
 }
 
@@ -38,12 +38,12 @@ pub enum Rival {
     Bound,
 }
 
-/// The words for the core's strategies.
+/// The words for the core's strategies; `rotation` may be followed by `@` and its lambda.
 const FILTER: &[&str] = &["spread", "pin", "rotation", "lpt", "static"];
-/// The words for rivals; `maglev` and `ring` may be followed by a colon and the factor of bounded load.
+/// The words for rivals. Those of bounded load end in the percentage, as `maglev_bounded_150`.
 const RIVALS: &[(&str, Rival)] = &[
     ("modulo", Rival::Modulo),
-    ("ring", Rival::Ring { bounded: None }),
+    ("ring_hash", Rival::Ring { bounded: None }),
     ("maglev", Rival::Maglev { bounded: None }),
     ("round_robin", Rival::RoundRobin),
     ("least_request", Rival::LeastRequest),
@@ -56,7 +56,7 @@ pub(super) fn usual() -> Vec<Strategy> {
     let names = [
         "modulo",
         "maglev",
-        "maglev:1.5",
+        "maglev_bounded_150",
         "rotation",
         "lpt",
         "round_robin",
@@ -73,42 +73,57 @@ impl Strategy {
     /// # Errors
     /// All words that are known.
     pub fn named(word: &str) -> Result<Self, String> {
-        let choice = if FILTER.contains(&word) {
-            Choice::Filter([("strategy".to_owned(), word.into())].into_iter().collect())
-        } else {
-            Choice::Rival(rival(word)?)
+        let choice = match filter(word) {
+            Some(fields) => Choice::Filter(fields?),
+            None => Choice::Rival(rival(word)?),
         };
         Ok(Self { name: word.to_owned(), choice })
     }
 }
 
-fn rival(word: &str) -> Result<Rival, String> {
-    let (name, factor) = match word.split_once(':') {
-        Some((name, factor)) => (name, Some(factor)),
-        None => (word, None),
+type Fields = serde_json::Map<String, serde_json::Value>;
+
+/// `None` if it is no word for the core.
+fn filter(word: &str) -> Option<Result<Fields, String>> {
+    let mut fields = Fields::new();
+    if FILTER.contains(&word) {
+        fields.insert("strategy".to_owned(), word.into());
+        return Some(Ok(fields));
+    }
+    let text = word.strip_prefix("rotation@")?;
+    // Its bounds are the core's to check.
+    let Ok(lambda) = text.parse::<f64>() else {
+        return Some(Err(format!("{word:?}: {text:?} is no number")));
     };
-    let known = RIVALS.iter().find(|(known, _)| *known == name).map(|(_, rival)| *rival);
-    match (known, factor) {
-        (Some(rival), None) => Ok(rival),
-        (Some(Rival::Ring { .. }), Some(text)) => Ok(Rival::Ring { bounded: Some(bound(text)?) }),
-        (Some(Rival::Maglev { .. }), Some(text)) => {
-            Ok(Rival::Maglev { bounded: Some(bound(text)?) })
-        }
+    fields.insert("strategy".to_owned(), "rotation".into());
+    fields.insert("rotation".to_owned(), serde_json::json!({ "lambda": lambda }));
+    Some(Ok(fields))
+}
+
+fn rival(word: &str) -> Result<Rival, String> {
+    if let Some((_, rival)) = RIVALS.iter().find(|(known, _)| *known == word) {
+        return Ok(*rival);
+    }
+    match word.split_once("_bounded_") {
+        Some(("ring_hash", text)) => Ok(Rival::Ring { bounded: Some(bound(text)?) }),
+        Some(("maglev", text)) => Ok(Rival::Maglev { bounded: Some(bound(text)?) }),
         _ => {
             let rivals = RIVALS.iter().map(|(name, _)| *name);
             let words: Vec<&str> = FILTER.iter().copied().chain(rivals).collect();
             Err(format!(
-                "{word:?} is no strategy; allowed: {}, ring:1.5 and maglev:1.5 (bounded load)",
+                "{word:?} is no strategy; allowed: {}, rotation@0.5 (lambda), ring_hash_bounded_150 and \
+                 maglev_bounded_150 (bounded load, per cent)",
                 words.join(", ")
             ))
         }
     }
 }
 
+/// The factor, from per cent.
 fn bound(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(factor) if (1.0..=100.0).contains(&factor) => Ok(factor),
-        _ => Err(format!("bounded load {text:?} is not allowed; allowed: 1 to 100")),
+    match text.parse::<u32>() {
+        Ok(percent @ 100..=10_000) => Ok(f64::from(percent) / 100.0),
+        _ => Err(format!("bounded load {text:?} is not allowed; allowed: 100 to 10000 per cent")),
     }
 }
 
@@ -117,7 +132,7 @@ fn bound(text: &str) -> Result<f64, String> {
 struct Spelled {
     name: String,
     rival: Option<String>,
-    filter: Option<serde_json::Map<String, serde_json::Value>>,
+    filter: Option<Fields>,
 }
 
 impl<'de> Deserialize<'de> for Strategy {

@@ -15,6 +15,9 @@ const WARMUP_SHARE: f64 = 0.2;
 const SAMPLE: usize = 1_000_000;
 const SAMPLE_WARMUP_SHARE: f64 = 0.5;
 
+/// A p99 within this factor is no worse: two runs that differ in nothing that matters differ by as much.
+const NO_WORSE: f64 = 1.02;
+
 /// Where no rate is given: one that loads perfectly shared servers so far.
 const USUAL_LOAD: f64 = 0.65;
 
@@ -62,7 +65,7 @@ pub struct Advice {
     pub rows: Vec<TraceRow>,
 }
 
-/// Answers; `on_done` is called after each strategy.
+/// Answers; `on_done` is called twice for each strategy.
 ///
 /// # Errors
 /// A strategy's configuration does not fit so few servers.
@@ -76,14 +79,22 @@ pub fn advise(trace: &Trace, question: &Question, on_done: &dyn Fn()) -> Result<
     let whole = Replay { trace, from: 0, warmup_share: WARMUP_SHARE, rps, base };
     let from = trace.keys.len().saturating_sub(SAMPLE);
     let sample = Replay { from, warmup_share: SAMPLE_WARMUP_SHARE, ..whole };
-    let bar_ms = p99_ms(&sample.run(&question.today, servers)?);
     let mut rows = Vec::new();
     for strategy in &question.scenario.strategies {
         let measured = whole.run(strategy, servers)?;
-        rows.push(TraceRow {
-            row: Row::of(&strategy.name, &measured),
-            servers_enough: sample.enough(strategy, servers, bar_ms)?,
-        });
+        rows.push(TraceRow { row: Row::of(&strategy.name, &measured), servers_enough: None });
+        on_done();
+    }
+    let today = rows.iter().find(|row| row.row.strategy == question.today.name);
+    let bar_ms = match today {
+        Some(row) => row.row.p99_ms,
+        None => p99_ms(&whole.run(&question.today, servers)?),
+    };
+    let sample_bar_ms = p99_ms(&sample.run(&question.today, servers)?);
+    for (row, strategy) in rows.iter_mut().zip(&question.scenario.strategies) {
+        if row.row.p99_ms <= bar_ms * NO_WORSE {
+            row.servers_enough = Some(sample.enough(strategy, servers, sample_bar_ms)?);
+        }
         on_done();
     }
     Ok(Advice {
@@ -135,25 +146,19 @@ impl Replay<'_> {
     }
 
     /// The fewest servers with which p99 is no worse than the bar; more servers never make it worse.
-    fn enough(
-        &self,
-        strategy: &Strategy,
-        servers: usize,
-        bar_ms: f64,
-    ) -> Result<Option<usize>, RunError> {
-        let suffices = |count| Ok::<_, RunError>(p99_ms(&self.run(strategy, count)?) <= bar_ms);
-        if !suffices(servers)? {
-            return Ok(None);
-        }
+    fn enough(&self, strategy: &Strategy, servers: usize, bar_ms: f64) -> Result<usize, RunError> {
+        let suffices =
+            |count| Ok::<_, RunError>(p99_ms(&self.run(strategy, count)?) <= bar_ms * NO_WORSE);
+        // Mostly not even one can go, so that is tried first.
         if servers == 1 || !suffices(servers - 1)? {
-            return Ok(Some(servers));
+            return Ok(servers);
         }
         let (mut too_few, mut enough) = (0, servers - 1);
         while enough - too_few > 1 {
             let middle = too_few.midpoint(enough);
             if suffices(middle)? { enough = middle } else { too_few = middle }
         }
-        Ok(Some(enough))
+        Ok(enough)
     }
 }
 
