@@ -10,6 +10,9 @@ use rudolph_core::servers::{Members, ServerId};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
+/// Fifty samples an interval.
+const TICK_MS: u64 = 100;
+
 fn plan(members: &Members) -> Plan {
     first_plan(&config("spread", members, &[]), members)
 }
@@ -31,7 +34,7 @@ fn run(plan: &mut Plan, speeds: &[f64], intervals: u64) {
     for _ in 0..intervals {
         let now = plan.learned_at_ms + INTERVAL_MS;
         let seen = loads(in_flight(plan, speeds, 40.0));
-        learn(plan, &seen, now);
+        learn(plan, &seen, TICK_MS, now);
     }
 }
 
@@ -76,7 +79,7 @@ fn every_speed_ends_within_the_band() {
 fn a_step_is_the_exponential_of_a_tenth_of_the_excess() {
     let mut plan = plan(&members(2));
     let now = plan.learned_at_ms + INTERVAL_MS;
-    learn(&mut plan, &loads(vec![3.0, 1.0]), now);
+    learn(&mut plan, &loads(vec![3.0, 1.0]), TICK_MS, now);
     // Ratio 1.5: e^-0.05.
     assert_eq!(plan.learned, [(0.951_229_4 * 4096.0 + 0.5) as u16, LEARNED_ONE]);
     assert_eq!(plan.learned_at_ms, now);
@@ -88,7 +91,7 @@ fn one_step_an_interval_and_a_clock_that_jumps_back_does_not_stop_it() {
     let slow = loads(vec![9.0, 1.0]);
     let learnt_at = |now| {
         let mut plan = fresh.clone();
-        learn(&mut plan, &slow, now);
+        learn(&mut plan, &slow, TICK_MS, now);
         plan.learned != fresh.learned
     };
     let since = fresh.learned_at_ms;
@@ -100,11 +103,25 @@ fn one_step_an_interval_and_a_clock_that_jumps_back_does_not_stop_it() {
 
 #[test]
 fn too_little_in_flight_teaches_nothing() {
-    for seen in [vec![1.5, 0.4], vec![], vec![9.0], vec![0.0, 0.0]] {
+    for seen in [vec![0.25, 0.1], vec![], vec![9.0], vec![0.0, 0.0]] {
         let mut plan = plan(&members(2));
         let before = plan.clone();
-        learn(&mut plan, &loads(seen.clone()), u64::MAX);
+        learn(&mut plan, &loads(seen.clone()), TICK_MS, u64::MAX);
         assert_eq!(plan, before, "{seen:?}");
+    }
+}
+
+#[test]
+fn the_less_is_in_flight_the_more_is_left_to_chance() {
+    // Mean in flight, and the ratio from which the slower of two is learnt: 1 + 3.5 / sqrt(50 samples of the mean).
+    for (mean, ratio) in [(0.5, 1.70), (1.0, 1.495), (2.0, 1.35), (50.0, 1.30)] {
+        for (more, learns) in [(-0.01, false), (0.01, true)] {
+            let slower = mean * (ratio + more);
+            let mut plan = plan(&members(2));
+            let now = plan.learned_at_ms + INTERVAL_MS;
+            learn(&mut plan, &loads(vec![slower, 2.0 * mean - slower]), TICK_MS, now);
+            assert_eq!(plan.learned[0] < LEARNED_ONE, learns, "{mean} {ratio} {more}");
+        }
     }
 }
 
@@ -116,7 +133,7 @@ fn configured_weights_are_no_slowness() {
     let seen = vec![4.0, 16.0, 16.0];
     let before = plan.learned.clone();
     let now = plan.learned_at_ms + INTERVAL_MS;
-    learn(&mut plan, &loads(seen), now);
+    learn(&mut plan, &loads(seen), TICK_MS, now);
     assert_eq!(plan.learned, before, "{speeds:?}");
 }
 
@@ -126,7 +143,7 @@ fn factors_keep_their_bounds() {
     let mut now = plan.learned_at_ms;
     for _ in 0..500 {
         now += INTERVAL_MS;
-        learn(&mut plan, &loads(vec![1000.0, 1.0, 1.0]), now);
+        learn(&mut plan, &loads(vec![1000.0, 1.0, 1.0]), TICK_MS, now);
         let sound = |factor: &u16| (LEARNED_LEAST..=LEARNED_ONE).contains(factor);
         assert!(plan.learned.iter().all(sound), "{:?}", plan.learned);
     }

@@ -64,7 +64,7 @@ pub fn plan(
         return Ok(Planned { plan, peak_over_mean: 0.0 });
     }
     if request.config.strategy == Strategy::Spread && request.config.spread.learn_weights {
-        weigh::learn(&mut plan, loads, request.now_ms);
+        weigh::learn(&mut plan, loads, request.config.tick_ms, request.now_ms);
     }
     plan.placement = place(request, &plan, loads);
     plan.hot = hot_keys(request, &plan, loads, home_table);
