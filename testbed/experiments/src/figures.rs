@@ -1,7 +1,7 @@
 //! The plots of an experiment.
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Emphasis, Event as Moment, Level, LineChart, Point, Scale, ScatterChart,
+    Axis, Bar, BarChart, Corner, Emphasis, Event as Moment, Level, LineChart, Point, Scale, ScatterChart,
     Series, grouped,
 };
 use rudolph_workload::KeySpec;
@@ -121,7 +121,17 @@ fn scatter(x: Metric, y: Metric, spec: &Spec, rows: &[Row]) -> ScatterChart {
         x: axis(x, false, false),
         y: axis(y, false, false),
         points: rows.iter().map(point).collect(),
+        better: Some(better(x, y)),
         ..ScatterChart::default()
+    }
+}
+
+fn better(x: Metric, y: Metric) -> Corner {
+    match (x.lower_is_better(), y.lower_is_better()) {
+        (true, true) => Corner::BottomLeft,
+        (true, false) => Corner::TopLeft,
+        (false, true) => Corner::BottomRight,
+        (false, false) => Corner::TopRight,
     }
 }
 
