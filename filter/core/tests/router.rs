@@ -181,26 +181,13 @@ fn decay_halves_in_half_a_second_whatever_the_ticks() {
     for tick in [10, 37, 100, 250, 500] {
         let mut rig = Rig::new("spread", 2, &[]);
         rig.router.decay(50_000);
-        (0..2_000).for_each(|_| drop(rig.cold()));
+        (0..64).for_each(|_| drop(rig.cold()));
         (1..)
             .map(|n| n * tick)
             .take_while(|at| *at <= 500)
             .for_each(|at| rig.router.decay(50_000 + at));
         rig.router.decay(50_500);
-        assert!((rig.router.sketch().total() - 1_000.0).abs() < 1.0, "tick {tick}");
-    }
-}
-
-/// So that a worker with little traffic can tell hot keys at all.
-#[test]
-fn a_sketch_that_holds_little_forgets_slowly() {
-    for (requests, after_s, left) in [(250, 1, 125.0), (50, 5, 25.0), (10, 16, 5.0)] {
-        let mut rig = Rig::new("spread", 2, &[]);
-        rig.router.decay(50_000);
-        (0..requests).for_each(|_| drop(rig.cold()));
-        (1..=after_s * 10).for_each(|step| rig.router.decay(50_000 + step * 100));
-        let total = rig.router.sketch().total();
-        assert!((0.75 * left..1.5 * left).contains(&total), "{requests} requests: {total}");
+        assert!((rig.router.sketch().total() - 32.0).abs() < 0.1, "tick {tick}");
     }
 }
 
@@ -208,11 +195,11 @@ fn a_sketch_that_holds_little_forgets_slowly() {
 fn decay_survives_clock_jumps() {
     let mut rig = Rig::new("spread", 2, &[]);
     rig.router.decay(1_000_000);
-    (0..2_000).for_each(|_| drop(rig.cold()));
+    (0..64).for_each(|_| drop(rig.cold()));
     rig.router.decay(5);
-    assert!((rig.router.sketch().total() - 2_000.0).abs() < 1.0, "backwards nothing decays");
+    assert!((rig.router.sketch().total() - 64.0).abs() < 0.1, "backwards nothing decays");
     rig.router.decay(505);
-    assert!((rig.router.sketch().total() - 1_000.0).abs() < 1.0, "and it goes on from there");
+    assert!((rig.router.sketch().total() - 32.0).abs() < 0.1, "and it goes on from there");
     rig.router.decay(u64::MAX);
     assert!(rig.router.sketch().total() < 0.1, "forwards all is forgotten, at once");
     rig.router.decay(u64::MAX);

@@ -61,13 +61,7 @@ fn a_key_is_hot_from_its_sixth_request_and_cools_again() {
     use Outcome::{Owner, Spread};
     assert_eq!(outcomes, [Owner, Owner, Owner, Owner, Owner, Spread, Spread]);
     rig.router.decay(4_000);
-    assert_eq!(rig.router.route(key).unwrap().outcome, Spread, "little traffic is remembered long");
-    for _ in 0..60 {
-        assert!(rig.router.route(key).is_ok());
-    }
-    (0..2_000).for_each(|_| drop(rig.cold()));
-    rig.router.decay(7_000);
-    assert_eq!(rig.router.route(key).unwrap().outcome, Owner, "three busy seconds later");
+    assert_eq!(rig.router.route(key).unwrap().outcome, Owner, "three seconds later");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::client::{Connection, Request};
 use common::{
     Failure, Stats, all_workers_took_part, before_stubs, eventually, keys, load, seed, start,
-    wait_for_filter,
+    wait_for_filter, without_copies,
 };
 use rudolph_cluster::{Cluster, StubServers};
 use rudolph_workload::KeySpec;
@@ -83,7 +83,7 @@ async fn one_worker_or_eight_agree_on_plan_and_servers() -> Result<(), Failure> 
     let keys = keys(seed(), 20);
     for workers in [1_u32, 8] {
         let stubs = StubServers::start_echoing(5).await?;
-        let cluster = start(before_stubs(&stubs).concurrency(workers)).await?;
+        let cluster = start(without_copies(before_stubs(&stubs).concurrency(workers))).await?;
         // Envoy runs the filter on its main thread too, without requests.
         let counted = |stats: &Stats| gauge(stats, "workers") == u64::from(workers) + 1;
         wait_for_filter(&cluster, "all workers counted", counted).await?;

@@ -3,7 +3,10 @@
 mod common;
 
 use common::client::{Connection, Request, ask};
-use common::{Failure, Stats, before_stubs, keys, load, requests, seed, start, wait_for_filter};
+use common::{
+    Failure, Stats, before_stubs, keys, load, requests, seed, start, wait_for_filter,
+    without_copies,
+};
 use rudolph_cluster::{Cluster, StubServers};
 use rudolph_load_generator::LoadRun;
 use rudolph_workload::KeySpec;
@@ -105,7 +108,7 @@ async fn the_authority_and_the_whole_path_are_keys_too() -> Result<(), Failure> 
 #[tokio::test]
 async fn odd_keys_are_served_each_by_one_server() -> Result<(), Failure> {
     let stubs = StubServers::start_echoing(5).await?;
-    let cluster = start(before_stubs(&stubs)).await?;
+    let cluster = start(without_copies(before_stubs(&stubs))).await?;
     let mut connections = Connection::open_many(cluster.envoy_address(), 8).await?;
     let long = "k".repeat(58 * 1024);
     let odd: [&[u8]; 6] =

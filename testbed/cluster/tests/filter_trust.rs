@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use common::client::{Connection, Request, ask};
-use common::{Failure, before_stubs, keys, seed, start};
+use common::{Failure, before_stubs, keys, seed, start, without_copies};
 use rudolph_cluster::{Cluster, StubServers};
 
 const SERVERS: usize = 3;
@@ -101,7 +101,7 @@ async fn never_decides_without_a_key(
 #[tokio::test]
 async fn a_client_never_decides_by_the_header() -> Result<(), Failure> {
     let stubs = StubServers::start_echoing(SERVERS).await?;
-    let cluster = start(before_stubs(&stubs).debug_header(false)).await?;
+    let cluster = start(without_copies(before_stubs(&stubs).debug_header(false))).await?;
     never_decides_with_a_key(&cluster, &stubs).await?;
     never_decides_without_a_key(&cluster, &stubs).await
 }

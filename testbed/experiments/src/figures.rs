@@ -1,8 +1,8 @@
 //! The plots of an experiment.
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Corner, Emphasis, Event as Moment, Level, LineChart, Point, Scale, ScatterChart,
-    Series, grouped,
+    Axis, Bar, BarChart, Corner, Emphasis, Event as Moment, Level, LineChart, Point, Scale,
+    ScatterChart, Series, grouped,
 };
 use rudolph_workload::KeySpec;
 

@@ -21,13 +21,6 @@ use crate::table::Table;
 /// Half of a sketched count, rate or load is forgotten in 0.5 s: 2^(-0.1/0.5) a step.
 const DECAY_PER_STEP: f32 = 0.870_550_6;
 
-/// A sketch that holds fewer requests than these forgets more slowly, in proportion: a worker that sees thirty requests a
-/// second takes longer to tell what is hot, instead of never telling.
-const FULL_SKETCH: f32 = 500.0;
-
-/// No sketch forgets more slowly than this times the usual.
-const SLOWEST: f32 = 1.0 / 32.0;
-
 /// After so many steps at once nothing is left to decay.
 const MOST_STEPS: u64 = 100;
 
@@ -112,8 +105,6 @@ pub struct Router {
     outcomes: [u64; Outcome::ALL.len()],
     turn: u32,
     decayed_at_ms: Option<u64>,
-    /// How much of the sketch's next step of decay has passed.
-    sketch_age: f32,
 }
 
 impl Router {
@@ -131,7 +122,6 @@ impl Router {
             outcomes: [0; Outcome::ALL.len()],
             turn: 0,
             decayed_at_ms: None,
-            sketch_age: 0.0,
         }
     }
 
@@ -237,11 +227,7 @@ impl Router {
         };
         let local = self.routing.as_ref().map_or(&[][..], |routing| &routing.local);
         for _ in 0..steps.min(MOST_STEPS) {
-            self.sketch_age += (self.sketch.total() / FULL_SKETCH).clamp(SLOWEST, 1.0);
-            if self.sketch_age >= 1.0 || steps > MOST_STEPS {
-                self.sketch_age = (self.sketch_age - 1.0).max(0.0);
-                self.sketch.decay(DECAY_PER_STEP);
-            }
+            self.sketch.decay(DECAY_PER_STEP);
             self.loads.decay(DECAY_PER_STEP, local);
         }
     }

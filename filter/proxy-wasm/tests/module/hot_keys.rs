@@ -74,7 +74,6 @@ fn a_hot_key_goes_to_the_server_with_the_least_in_flight_and_a_cold_one_home() {
         let count = servers.iter().filter(|server| **server == address(i)).count();
         assert_eq!(count, 4, "{servers:?}");
     }
-    assert_eq!(servers[0], gateway.request(0, HOT).owners[0]);
     for i in 0..100 {
         let servers = servers_of(&mut gateway, 0, &format!("cold-{i}"), 2);
         assert_eq!(distinct(&servers), 1, "cold-{i}: {servers:?}");

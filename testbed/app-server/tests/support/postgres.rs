@@ -4,7 +4,7 @@
 
 use std::{
     io::ErrorKind,
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpListener},
     os::unix::fs::chown,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -50,7 +50,7 @@ impl Postgres {
             .spawn()
             .unwrap();
         let mut postgres = Self { process, folder, address };
-        postgres.wait_until_it_listens();
+        postgres.wait_until_ready();
         postgres
     }
 
@@ -58,11 +58,15 @@ impl Postgres {
         format!("postgres://test@{}/postgres", self.address)
     }
 
-    fn wait_until_it_listens(&mut self) {
+    /// It listens before it answers.
+    fn wait_until_ready(&mut self) {
         let started = Instant::now();
-        while TcpStream::connect(self.address).is_err() {
-            let ended = self.process.try_wait().unwrap();
+        loop {
             let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap();
+            if log.contains("database system is ready to accept connections") {
+                return;
+            }
+            let ended = self.process.try_wait().unwrap();
             assert!(ended.is_none() && started.elapsed() < PATIENCE, "{ended:?}: {log}");
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -32,6 +32,11 @@ pub(crate) fn before_stubs(stubs: &StubServers) -> Builder {
         .patience(PATIENCE)
 }
 
+/// The default without copies: a test that asks for the same few keys again and again would make them hot.
+pub(crate) fn without_copies(builder: Builder) -> Builder {
+    builder.filter_field("spread", serde_json::json!({ "hot_keys": false }))
+}
+
 /// Two workers before five real servers, on which a request takes as long as it is told, hit or miss.
 pub(crate) fn before_servers(service: Duration) -> Builder {
     app_server::is_built();
