@@ -131,7 +131,8 @@ fn ramp(spec: &Spec, trials: &[Trial]) -> Option<String> {
     let shares = spec.contenders.iter().map(of).collect::<Vec<_>>().join("; ");
     Some(format!(
         "As alpha goes from {} to {} in {} steps, the hottest server has so many per cent of all requests: {shares}. With one \
-         owner a key it cannot have less than {}: an even share, or the hottest key alone.",
+         owner a key it cannot have less at any moment than {}: an even share, or the hottest key alone. (A key that changes \
+         its owner within a second shows less in the mean of that second.)",
         first.alpha,
         last.alpha,
         levels.len(),
