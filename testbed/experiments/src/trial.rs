@@ -50,8 +50,6 @@ pub enum TrialError {
 
 /// More of all processors than this, and they were the limit instead of the servers.
 const MOST_BUSY_PERCENT: f64 = 92.0;
-/// The caches are filled by this many clients.
-const WARMING_CLIENTS: usize = 32;
 const LONGEST_WARMING: Duration = Duration::from_secs(120);
 /// Open loop: as many requests may be under way before one waits for a connection, on the record.
 const OPEN_CONNECTIONS: usize = 1_000;
@@ -91,24 +89,10 @@ async fn warm(cluster: &Cluster, load: &Load, workload: &WorkloadSpec) -> Result
     if load.warm_requests == 0 {
         return Ok(());
     }
-    let config = LoadConfig {
-        workload: workload.clone(),
-        connections: WARMING_CLIENTS,
-        warm_up: Duration::ZERO,
-        duration: LONGEST_WARMING,
-        max_requests: Some(load.warm_requests),
-        warming: true,
-        ..LoadConfig::new(cluster.envoy_address())
-    };
-    kept_up(LoadRun::start(config)?.finish().await).map(|_| ())
-}
-
-/// The report also of a run in which the generator was late; [`trial`] marks it.
-fn kept_up(finished: Result<Report, LoadError>) -> Result<Report, LoadError> {
-    match finished {
-        Err(LoadError::Bottleneck { report, .. }) => Ok(*report),
-        other => other,
-    }
+    let config =
+        LoadConfig { workload: workload.clone(), ..LoadConfig::new(cluster.envoy_address()) };
+    let config = config.warming(load.warm_requests, LONGEST_WARMING);
+    LoadRun::start(config)?.finish_anyway().await.map(|_| ())
 }
 
 fn load_config(cluster: &Cluster, load: &Load, workload: WorkloadSpec) -> LoadConfig {
@@ -168,7 +152,7 @@ impl<W: FnMut(&Snapshot)> Course<'_, W> {
             }
         }
         let end = ProcessorTime::now();
-        let report = kept_up(run.finish().await).map_err(CourseError::Load)?;
+        let report = run.finish_anyway().await.map_err(CourseError::Load)?;
         let busy_percent = start.zip(end).map_or(0.0, |(start, end)| end.busy_percent_since(start));
         Ok((report, busy_percent))
     }

@@ -44,6 +44,9 @@ pub enum Arrivals {
     Poisson { rate: f64 },
 }
 
+/// Enough to keep the servers busy, and few enough to leave them the processors.
+const WARMING_CLIENTS: usize = 32;
+
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("--{option} is {value}; allowed: {allowed}")]
@@ -69,6 +72,20 @@ impl LoadConfig {
             max_lag: Duration::from_millis(5),
             warming: false,
             arrival_seed: 1,
+        }
+    }
+
+    /// Fills the caches with so many requests of the same workload, drawn anew, at the servers' full speed.
+    #[must_use]
+    pub fn warming(self, requests: u64, longest: Duration) -> Self {
+        Self {
+            arrivals: Arrivals::Closed,
+            connections: WARMING_CLIENTS,
+            warm_up: Duration::ZERO,
+            duration: longest,
+            max_requests: Some(requests),
+            warming: true,
+            ..self
         }
     }
 

@@ -67,7 +67,15 @@ impl LoadRun {
         report.await.map_err(|_| LoadError::Lost)?
     }
 
-    /// The same outside of async code.
+    /// Waits for the end, and takes the report also if the generator was the bottleneck: its `void` says so.
+    pub async fn finish_anyway(self) -> Result<Report, LoadError> {
+        match self.finish().await {
+            Err(LoadError::Bottleneck { report, .. }) => Ok(*report),
+            other => other,
+        }
+    }
+
+    /// The same as [`LoadRun::finish`] outside of async code.
     pub fn finish_blocking(self) -> Result<Report, LoadError> {
         let Self { report, stopper: _keep, .. } = self;
         report.blocking_recv().map_err(|_| LoadError::Lost)?
