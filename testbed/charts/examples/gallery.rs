@@ -5,8 +5,8 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Corner, Emphasis, Event, Level, LineChart, Page, Point, Row, ScatterChart,
-    Section, Series, Table, grouped, png,
+    Axis, Bar, BarChart, Chart, Corner, Emphasis, Event, Level, LineChart, Page, Point, Row,
+    ScatterChart, Section, Series, Table, grouped, png,
 };
 
 /// Strategy, requests/s, p99 in ms, hit rate in percent.
@@ -27,66 +27,24 @@ const RIVALS: [(&str, f64, f64, f64); 14] = [
     ("lpt", 7_848.0, 28.0, 67.7),
 ];
 
-enum Chart {
-    Line(LineChart),
-    Bar(BarChart),
-    Scatter(ScatterChart),
-}
-
-impl From<LineChart> for Chart {
-    fn from(chart: LineChart) -> Self {
-        Chart::Line(chart)
-    }
-}
-
-impl From<BarChart> for Chart {
-    fn from(chart: BarChart) -> Self {
-        Chart::Bar(chart)
-    }
-}
-
-impl From<ScatterChart> for Chart {
-    fn from(chart: ScatterChart) -> Self {
-        Chart::Scatter(chart)
-    }
-}
-
-impl Chart {
-    fn svg(&self) -> String {
-        match self {
-            Chart::Line(chart) => chart.svg(),
-            Chart::Bar(chart) => chart.svg(),
-            Chart::Scatter(chart) => chart.svg(),
-        }
-    }
-
-    fn figure(&self) -> String {
-        match self {
-            Chart::Line(chart) => chart.figure(),
-            Chart::Bar(chart) => chart.figure(),
-            Chart::Scatter(chart) => chart.figure(),
-        }
-    }
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("name a folder to write into")?);
     std::fs::create_dir_all(&folder)?;
-    let charts = [
-        ("bars", bars()),
-        ("bars-many", many_bars()),
-        ("bars-lower", lower_bars()),
-        ("bars-odd", odd_bars()),
-        ("failover", failover()),
-        ("servers", servers()),
-        ("alpha", alpha()),
-        ("log", log_lines()),
-        ("many-series", many_series(12)),
-        ("legend", many_series(26)),
-        ("scatter", scatter()),
+    let charts: [(&str, Box<dyn Chart>); 12] = [
+        ("bars", Box::new(bars())),
+        ("bars-many", Box::new(many_bars())),
+        ("bars-lower", Box::new(lower_bars())),
+        ("bars-odd", Box::new(odd_bars())),
+        ("failover", Box::new(failover())),
+        ("servers", Box::new(servers())),
+        ("alpha", Box::new(alpha())),
+        ("log", Box::new(log_lines())),
+        ("many-series", Box::new(many_series(12))),
+        ("legend", Box::new(many_series(26))),
+        ("scatter", Box::new(scatter())),
         (
             "empty",
-            LineChart { title: "Nothing was measured".into(), ..LineChart::default() }.into(),
+            Box::new(LineChart { title: "Nothing was measured".into(), ..LineChart::default() }),
         ),
     ];
     for (name, chart) in &charts {
@@ -104,7 +62,7 @@ fn emphasis(name: &str) -> Emphasis {
     if name == "spread" { Emphasis::Hero } else { Emphasis::Normal }
 }
 
-fn bars() -> Chart {
+fn bars() -> BarChart {
     let bars = RIVALS.iter().take(6).map(|&(name, rps, _, _)| Bar {
         low: rps * 0.97,
         high: rps * 1.02,
@@ -122,10 +80,9 @@ fn bars() -> Chart {
         levels: vec![Level { at: 14_688.0, label: "bound 14,688".into() }],
         lower_is_better: false,
     }
-    .into()
 }
 
-fn many_bars() -> Chart {
+fn many_bars() -> BarChart {
     let bars = (0..25).map(|index| {
         let (name, rps, _, _) = RIVALS[index % RIVALS.len()];
         let name =
@@ -141,10 +98,9 @@ fn many_bars() -> Chart {
         bars: bars.collect(),
         ..BarChart::default()
     }
-    .into()
 }
 
-fn lower_bars() -> Chart {
+fn lower_bars() -> BarChart {
     let bars = RIVALS.iter().map(|&(name, _, p99, hit)| Bar {
         low: p99 * 0.9,
         high: p99 * 1.3,
@@ -163,10 +119,9 @@ fn lower_bars() -> Chart {
         ],
         lower_is_better: true,
     }
-    .into()
 }
 
-fn odd_bars() -> Chart {
+fn odd_bars() -> BarChart {
     let long = "a strategy whose name nobody shortened, with every parameter spelled out";
     BarChart {
         title: "Odd values, in a chart with a title that is far too long for one line and so goes on and on"
@@ -183,7 +138,6 @@ fn odd_bars() -> Chart {
         ],
         ..BarChart::default()
     }
-    .into()
 }
 
 /// Noise without randomness.
@@ -192,7 +146,7 @@ fn wobble(step: usize, kind: usize) -> f64 {
     1.0 + 0.06 * phase.sin() + 0.04 * (phase * 2.7 + kind as f64).cos()
 }
 
-fn failover() -> Chart {
+fn failover() -> LineChart {
     let line = |name: &str, kind: usize, calm: f64, after: f64, heal: f64| Series {
         name: name.into(),
         emphasis: emphasis(name),
@@ -230,10 +184,9 @@ fn failover() -> Chart {
         ],
         levels: vec![Level { at: 100.0, label: "timeout 100 ms".into() }],
     }
-    .into()
 }
 
-fn servers() -> Chart {
+fn servers() -> LineChart {
     let series = (1..=5).map(|server| Series {
         name: format!("server {server}"),
         points: (0..600)
@@ -250,10 +203,9 @@ fn servers() -> Chart {
         series: series.collect(),
         ..LineChart::default()
     }
-    .into()
 }
 
-fn alpha() -> Chart {
+fn alpha() -> LineChart {
     let line = |name: &str, slope: f64, start: f64, emphasis: Emphasis| Series {
         name: name.into(),
         emphasis,
@@ -279,10 +231,9 @@ fn alpha() -> Chart {
         levels: vec![Level { at: 50.0, label: "half of all load".into() }],
         ..LineChart::default()
     }
-    .into()
 }
 
-fn log_lines() -> Chart {
+fn log_lines() -> LineChart {
     let line = |name: &str, base: f64, power: f64| Series {
         name: name.into(),
         emphasis: emphasis(name),
@@ -304,10 +255,9 @@ fn log_lines() -> Chart {
         ],
         ..LineChart::default()
     }
-    .into()
 }
 
-fn many_series(count: usize) -> Chart {
+fn many_series(count: usize) -> LineChart {
     let names = RIVALS.iter().map(|rival| rival.0.to_owned());
     let names = names.chain((0..20).map(|index| format!("10.0.0.{index}:8080")));
     let series = names.take(count).enumerate().map(|(kind, name)| Series {
@@ -326,10 +276,9 @@ fn many_series(count: usize) -> Chart {
         series: series.collect(),
         ..LineChart::default()
     }
-    .into()
 }
 
-fn scatter() -> Chart {
+fn scatter() -> ScatterChart {
     let points = RIVALS.iter().map(|&(name, rps, _, hit)| Point {
         emphasis: emphasis(name),
         x_spread: Some((rps * 0.98, rps * 1.02)),
@@ -346,7 +295,6 @@ fn scatter() -> Chart {
         levels: Vec::new(),
         better: Some(Corner::TopRight),
     }
-    .into()
 }
 
 fn table() -> Table {

@@ -2,9 +2,8 @@
 
 use crate::axis::{Axis, Ruler};
 use crate::bar_plan::{Plan, draw_levels, levels_height};
-use crate::heading::{
-    EDGE, Emphasis, Heading, LABEL_SIZE, NO_DATA, SUBTITLE_SIZE, TICK_SIZE, WIDTH, figure,
-};
+use crate::chart::Chart;
+use crate::heading::{EDGE, Emphasis, Heading, LABEL_SIZE, NO_DATA, SUBTITLE_SIZE, TICK_SIZE};
 use crate::marks::Level;
 use crate::number::{NO_VALUE, common_decimals, grouped_or_small};
 use crate::palette::{ACCENT, Ink};
@@ -53,22 +52,8 @@ const WIDEST_LABEL: f64 = 0.36;
 const WIDEST_NOTE: f64 = 0.28;
 const VALUE_DISTANCE: f64 = 7.0;
 
-impl BarChart {
-    /// The chart as a picture of its own.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        self.svg_of_width(WIDTH)
-    }
-
-    /// The chart for a [`crate::Page`]: two pictures, of which phones show the narrow one.
-    #[must_use]
-    pub fn figure(&self) -> String {
-        figure(|width| self.svg_of_width(width))
-    }
-
-    /// The chart in another width than 720.
-    #[must_use]
-    pub fn svg_of_width(&self, width: f64) -> String {
+impl Chart for BarChart {
+    fn svg_of_width(&self, width: f64) -> String {
         let heading = Heading::new(&self.title, &self.subtitle, width);
         let mut plan = self.plan(&heading);
         let labels = plan.level_labels(&self.levels);
@@ -92,7 +77,9 @@ impl BarChart {
         }
         svg.finish()
     }
+}
 
+impl BarChart {
     fn plan(&self, heading: &Heading) -> Plan {
         let axis = Axis::from_zero("");
         let spread = self.bars.iter().flat_map(|bar| [bar.value, bar.low, bar.high]);

@@ -16,7 +16,7 @@
 //! name; variants, as `maglev_bounded_150`, share their family's colour and differ by their dash.
 //!
 //! ```
-//! use rudolph_charts::{Bar, BarChart, Emphasis, png};
+//! use rudolph_charts::{Bar, BarChart, Chart, Emphasis, png};
 //!
 //! let chart = BarChart {
 //!     title: "Spread serves 22% more requests than static hashing".into(),
@@ -37,6 +37,7 @@
 mod axis;
 mod bar;
 mod bar_plan;
+mod chart;
 mod escape;
 mod frame;
 mod heading;
@@ -60,6 +61,7 @@ mod ticks;
 
 pub use axis::{Axis, Scale};
 pub use bar::{Bar, BarChart};
+pub use chart::Chart;
 pub use heading::Emphasis;
 pub use line::{LineChart, Series};
 pub use marks::{Event, Level};

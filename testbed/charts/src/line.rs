@@ -1,8 +1,9 @@
 //! Lines over a common axis, each labelled at its end.
 
 use crate::axis::Axis;
+use crate::chart::Chart;
 use crate::frame::{Frame, rulers};
-use crate::heading::{EDGE, Emphasis, Heading, LABEL_SIZE, WIDTH, figure};
+use crate::heading::{EDGE, Emphasis, Heading, LABEL_SIZE};
 use crate::labels::push_apart;
 use crate::looks::{Look, looks};
 use crate::marks::{Event, Level};
@@ -48,22 +49,8 @@ const WIDEST_MARGIN: f64 = 0.34;
 const LEGEND_ROW: f64 = 17.0;
 const LEGEND_DISTANCE: f64 = 12.0;
 
-impl LineChart {
-    /// The chart as a picture of its own.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        self.svg_of_width(WIDTH)
-    }
-
-    /// The chart for a [`crate::Page`]: two pictures, of which phones show the narrow one.
-    #[must_use]
-    pub fn figure(&self) -> String {
-        figure(|width| self.svg_of_width(width))
-    }
-
-    /// The chart in another width than 720.
-    #[must_use]
-    pub fn svg_of_width(&self, width: f64) -> String {
+impl Chart for LineChart {
+    fn svg_of_width(&self, width: f64) -> String {
         let heading = Heading::new(&self.title, &self.subtitle, width);
         let lines = self.lines();
         let margin = label_margin(&lines);
@@ -102,7 +89,9 @@ impl LineChart {
         }
         svg.finish()
     }
+}
 
+impl LineChart {
     fn rulers(&self, width: f64) -> (crate::axis::Ruler, crate::axis::Ruler) {
         let points = || self.series.iter().flat_map(|series| series.points.iter().copied());
         let drawn = || points().filter(|&(x, y)| self.x.takes(x) && self.y.takes(y));

@@ -1,8 +1,9 @@
 //! Points with their names, for a trade-off between two figures.
 
 use crate::axis::Axis;
+use crate::chart::Chart;
 use crate::frame::{Frame, rulers};
-use crate::heading::{EDGE, Emphasis, Heading, LABEL_SIZE, TICK_SIZE, WIDTH, figure};
+use crate::heading::{EDGE, Emphasis, Heading, LABEL_SIZE, TICK_SIZE};
 use crate::line::rank;
 use crate::looks::{Look, looks};
 use crate::marks::Level;
@@ -71,22 +72,8 @@ struct Mark<'a> {
     at: (f64, f64),
 }
 
-impl ScatterChart {
-    /// The chart as a picture of its own.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        self.svg_of_width(WIDTH)
-    }
-
-    /// The chart for a [`crate::Page`]: two pictures, of which phones show the narrow one.
-    #[must_use]
-    pub fn figure(&self) -> String {
-        figure(|width| self.svg_of_width(width))
-    }
-
-    /// The chart in another width than 720.
-    #[must_use]
-    pub fn svg_of_width(&self, width: f64) -> String {
+impl Chart for ScatterChart {
+    fn svg_of_width(&self, width: f64) -> String {
         let heading = Heading::new(&self.title, &self.subtitle, width);
         let frame = Frame::new(&heading, self.rulers(heading.width), EDGE + 16.0, PLOT_HEIGHT);
         let mut svg = Svg::new(heading.width, frame.picture_height(&self.x), &self.title);
@@ -108,7 +95,9 @@ impl ScatterChart {
         frame.draw_level_labels(&mut svg, &self.levels);
         svg.finish()
     }
+}
 
+impl ScatterChart {
     fn rulers(&self, width: f64) -> (crate::axis::Ruler, crate::axis::Ruler) {
         let drawn =
             || self.points.iter().filter(|point| self.x.takes(point.x) && self.y.takes(point.y));

@@ -1,8 +1,8 @@
 //! Charts as a whole: what is drawn, where, and that odd data does no harm.
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Corner, Emphasis, Event, Level, LineChart, Point, Scale, ScatterChart,
-    Series, png,
+    Axis, Bar, BarChart, Chart, Corner, Emphasis, Event, Level, LineChart, Point, Scale,
+    ScatterChart, Series, png,
 };
 
 /// The next number of splitmix64, from 0 to 1.

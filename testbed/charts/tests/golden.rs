@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Emphasis, Event, Level, LineChart, Page, Point, Row, ScatterChart,
+    Axis, Bar, BarChart, Chart, Emphasis, Event, Level, LineChart, Page, Point, Row, ScatterChart,
     Section, Series, Table,
 };
 

@@ -1,6 +1,6 @@
 //! Pages and tables: escaping, structure, and that a page loads nothing.
 
-use rudolph_charts::{Bar, BarChart, Emphasis, Page, Row, Section, Table};
+use rudolph_charts::{Bar, BarChart, Chart, Emphasis, Page, Row, Section, Table};
 
 fn nasty() -> String {
     "<script>alert(\"1\")</script> & 'x' | `y`".to_owned()

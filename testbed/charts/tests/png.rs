@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use resvg::tiny_skia::Pixmap;
-use rudolph_charts::{Bar, BarChart, ChartError, png};
+use rudolph_charts::{Bar, BarChart, Chart, ChartError, png};
 
 fn drawn(svg: &str, scale: f32) -> Result<Pixmap, Box<dyn Error>> {
     Ok(Pixmap::decode_png(&png(svg, scale)?)?)

@@ -1,7 +1,7 @@
 //! The plots of an experiment.
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Corner, Emphasis, Event as Moment, Level, LineChart, Point, Scale,
+    Axis, Bar, BarChart, Chart, Corner, Emphasis, Event as Moment, Level, LineChart, Point, Scale,
     ScatterChart, Series, grouped,
 };
 use rudolph_workload::KeySpec;
@@ -23,11 +23,10 @@ pub struct Plot {
     pub figure: String,
 }
 
-macro_rules! plot {
-    ($name:expr, $chart:expr) => {{
-        let (name, chart) = ($name.into(), $chart);
-        Plot { name, svg: chart.svg(), figure: chart.figure() }
-    }};
+impl Plot {
+    fn of(name: impl Into<String>, chart: &impl Chart) -> Self {
+        Self { name: name.into(), svg: chart.svg(), figure: chart.figure() }
+    }
 }
 
 /// Those that the spec asks for, in its order.
@@ -38,18 +37,18 @@ pub fn plots(spec: &Spec, rows: &[Row], trials: &[Trial]) -> Vec<Plot> {
 
 fn plot(figure: &Figure, spec: &Spec, rows: &[Row], trials: &[Trial]) -> Plot {
     match figure {
-        Figure::Bars { metric } => plot!(metric.name(), bars(*metric, spec, rows)),
+        Figure::Bars { metric } => Plot::of(metric.name(), &bars(*metric, spec, rows)),
         Figure::Scatter { x, y } => {
-            plot!(format!("{}-by-{}", y.name(), x.name()), scatter(*x, *y, spec, rows))
+            Plot::of(format!("{}-by-{}", y.name(), x.name()), &scatter(*x, *y, spec, rows))
         }
         Figure::Seconds { metric, log } => {
-            plot!(format!("{}-over-time", metric.name()), seconds(*metric, *log, spec, trials))
+            Plot::of(format!("{}-over-time", metric.name()), &seconds(*metric, *log, spec, trials))
         }
-        Figure::Servers { metric, contender } => plot!(
+        Figure::Servers { metric, contender } => Plot::of(
             format!("{}-by-server-{contender}", metric.name()),
-            servers(*metric, contender, spec, trials)
+            &servers(*metric, contender, spec, trials),
         ),
-        Figure::SharePerAlpha => plot!("share-per-alpha", share_per_alpha(spec, trials)),
+        Figure::SharePerAlpha => Plot::of("share-per-alpha", &share_per_alpha(spec, trials)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The charts of a run.
 
-use rudolph_charts::{Axis, Bar, BarChart, Emphasis, Event, LineChart, Series};
+use rudolph_charts::{Axis, Bar, BarChart, Chart, Emphasis, Event, LineChart, Series};
 
 use super::{Row, Section};
 use crate::run::Outcome;
