@@ -39,7 +39,7 @@ pub(crate) const fn mix(value: u64) -> u64 {
 }
 
 /// Fractional bits of [`exponential`].
-pub(crate) const EXPONENTIAL_FRACTION_BITS: u32 = 24;
+const EXPONENTIAL_FRACTION_BITS: u32 = 24;
 
 /// `log2(1 + i/256)` in 24 fractional bits, computed bit by bit so that no platform's `ln` is asked.
 static LOG2: [u32; 257] = log2_table();
