@@ -13,9 +13,9 @@ needs_of() {
     build) echo cc rust wasm_rust ;;
     simulate) echo cc rust ;;
     run | bench) echo cc rust wasm_rust envoy ;;
-    test) echo cc rust wasm_rust envoy postgres node wasm_runner ;;
+    test) echo cc rust wasm_rust envoy postgres promtool node wasm_runner ;;
     lint) echo cc rust wasm_rust linters ;;
-    all) echo cc rust wasm_rust envoy postgres node wasm_runner linters ;;
+    all) echo cc rust wasm_rust envoy postgres promtool node wasm_runner linters ;;
     *) die "unknown purpose '$1'; allowed: build, run, simulate, test, bench, lint, all" ;;
   esac
 }

@@ -122,6 +122,36 @@ need_postgres() {
   ln -sfn "../${folder#"$TOOLS/"}" "$TOOLS/bin/postgresql"
 }
 
+# --- promtool tests the alerts; without it they are skipped by name
+
+# Prints the promtool to use.
+find_promtool() {
+  local candidate
+  for candidate in "$TOOLS/bin/promtool" "$(command -v promtool || true)"; do
+    if [ -n "$candidate" ] && [ -x "$candidate" ]; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# Taken out of Debian's package and not installed: that would start a Prometheus server.
+need_promtool() {
+  find_promtool >/dev/null && return
+  have apt-get && have dpkg-deb || return 0
+  attempt "apt: taking promtool out of Debian's prometheus into .tools" get_promtool || true
+}
+
+get_promtool() {
+  local folder status=0
+  folder=$(mktemp -d)
+  (cd "$folder" && { apt_get download prometheus || { apt_get update && apt_get download prometheus; }; } &&
+    dpkg-deb -x prometheus_*.deb . && mkdir -p "$TOOLS/bin" && mv usr/bin/promtool "$TOOLS/bin/promtool") || status=1
+  rm -rf "$folder"
+  return "$status"
+}
+
 # --- Node runs the core's tests as Wasm
 
 node_is_usable() {
