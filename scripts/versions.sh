@@ -4,6 +4,7 @@
 ENVOY_VERSION=1.40.0
 POSTGRES_VERSION=18.6.3
 NODE_MIN=18
+GO_MIN=1.25
 WASM_TARGET=wasm32-unknown-unknown
 
 # The oldest Rust that may build the workspace, from Cargo.toml.
