@@ -11,7 +11,7 @@ PARTS=$1 FOLDER=$2
 shift 2
 NODE=10.244.0.1
 PODS=10.244.0.0/24
-RUN=/run/rudolph
+RUN=/run/containerd
 IMAGES=$FOLDER/images
 KUBECONFIG=$FOLDER/kubeconfig
 CNI=/usr/lib/cni
@@ -22,11 +22,14 @@ trap 'exit 130' INT TERM
 
 kube() { "$TOOLS/bin/kubernetes" "$@"; }
 
+declare -A PROCESS
+
 # background NAME COMMAND...: with a log of its own.
 background() {
   local name=$1
   shift
   "$@" >"$FOLDER/log/$name.log" 2>&1 </dev/null &
+  PROCESS[$name]=$!
 }
 
 # within SECONDS NAME COMMAND...: waits until the command succeeds; else the log of that name says why it never did.
@@ -34,11 +37,11 @@ within() {
   local deadline=$((SECONDS + $1)) name=$2
   shift 2
   until "$@" >/dev/null 2>&1; do
-    [ "$SECONDS" -lt "$deadline" ] || {
+    if [ "$SECONDS" -ge "$deadline" ] || ! kill -0 "${PROCESS[$name]}" 2>/dev/null; then
       tail -n 20 "$FOLDER/log/$name.log"
       echo "error: $name did not become ready; its log is $FOLDER/log/$name.log"
       return 1
-    }
+    fi
     sleep 0.3
   done
 }
@@ -52,16 +55,21 @@ own_network() {
   ip link set cni0 up
 }
 
-# Sockets and logs at their usual places, seen here only; the kubelet may not turn the machine's kernel settings.
+# What the kubelet would set in the kernel, for the whole machine.
+KERNEL_SETTINGS=(vm/overcommit_memory vm/panic_on_oom kernel/panic kernel/panic_on_oops
+  kernel/keys/root_maxkeys kernel/keys/root_maxbytes)
+
+# Sockets and logs at their usual places, seen here only; and plain files for the kubelet to write those settings into.
 own_folders() {
   mount --make-rshared /
   mount -t tmpfs tmpfs /run
   mkdir -p "$RUN" "$FOLDER/log/var"
   mount --bind "$FOLDER/log/var" /var/log
-  local settings
-  for settings in /proc/sys/kernel /proc/sys/vm; do
-    mount --bind "$settings" "$settings"
-    mount -o remount,bind,ro "$settings"
+  local setting
+  for setting in "${KERNEL_SETTINGS[@]}"; do
+    mkdir -p "$(dirname "$RUN/settings/$setting")"
+    cat "/proc/sys/$setting" >"$RUN/settings/$setting"
+    mount --bind "$RUN/settings/$setting" "/proc/sys/$setting"
   done
 }
 
@@ -89,6 +97,7 @@ start_api() {
   background kube-apiserver "$TOOLS/bin/kubernetes" kube-apiserver --etcd-servers http://127.0.0.1:2379 \
     --bind-address 127.0.0.1 --advertise-address "$NODE" --cert-dir "$FOLDER/pki" \
     --token-auth-file "$FOLDER/tokens.csv" --authorization-mode AlwaysAllow --service-cluster-ip-range 10.96.0.0/24 \
+    --kubelet-preferred-address-types InternalIP \
     --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$FOLDER/service-accounts.key" \
     --service-account-signing-key-file "$FOLDER/service-accounts.key"
   within 180 kube-apiserver kube kubectl get --raw /readyz
@@ -106,11 +115,13 @@ start_containerd() {
   cat >"$FOLDER/containerd.toml" <<CONFIG
 version = 2
 root = "$FOLDER/containerd"
-state = "$RUN/containerd"
+state = "$RUN/state"
 [grpc]
   address = "$RUN/containerd.sock"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "rudolph.test/pause:1"
+  # Some machines let nobody have a better score than they have themselves.
+  restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "$CNI"
     conf_dir = "$FOLDER/cni"
@@ -159,7 +170,6 @@ evictionHard: { memory.available: 50Mi }
 imageGCHighThresholdPercent: 100
 failCgroupV1: false
 failSwapOn: false
-featureGates: { KubeletInUserNamespace: true }
 makeIPTablesUtilChains: false
 resolvConf: ""
 CONFIG

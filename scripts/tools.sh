@@ -214,10 +214,14 @@ kubernetes_is_built() {
   [ -x "$TOOLS/bin/kubernetes" ] && [ "$(cat "$TOOLS/kubernetes.sources" 2>/dev/null)" = "$(kubernetes_sources)" ]
 }
 
-# Links take memory: not more at a time than the machine has processors.
+# Its own build scripts set the version; without, the parts call themselves v0.0.0.
 build_kubernetes() {
+  local version
+  version=$(awk '$1 == "k8s.io/kubernetes" { print $2; exit }' "$ROOT/$KUBERNETES_SOURCE/go.mod")
   mkdir -p "$TOOLS/bin"
-  (cd "$ROOT/$KUBERNETES_SOURCE" && go build -ldflags='-s -w' -o "$TOOLS/bin/" ./kubernetes ./cluster-dns ./pause) || return
+  (cd "$ROOT/$KUBERNETES_SOURCE" &&
+    go build -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" -o "$TOOLS/bin/" \
+      ./kubernetes ./cluster-dns ./pause) || return
   kubernetes_sources >"$TOOLS/kubernetes.sources"
 }
 

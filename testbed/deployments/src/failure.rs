@@ -39,7 +39,7 @@ impl Failure {
         if holds { Ok(()) } else { Err(Self::unmet(what, wanted, found)) }
     }
 
-    pub(crate) fn unreadable(what: impl Into<String>, reason: impl ToString) -> Self {
+    pub fn unreadable(what: impl Into<String>, reason: impl ToString) -> Self {
         Self::Unreadable { what: what.into(), reason: reason.to_string() }
     }
 }

@@ -38,8 +38,7 @@ impl Kubectl {
     pub(crate) async fn json(&self, arguments: &[&str]) -> Result<Value, Failure> {
         let text = self.run(&[arguments, &["--output", "json"]].concat()).await?;
         let what = || format!("kubectl {}", arguments.join(" "));
-        serde_json::from_str(&text)
-            .map_err(|error| Failure::Unreadable { what: what(), reason: error.to_string() })
+        serde_json::from_str(&text).map_err(|error| Failure::unreadable(what(), error))
     }
 
     /// What kustomize makes of an overlay.
@@ -79,10 +78,8 @@ impl Pod {
 
     pub(crate) fn at_port(&self, port: u16) -> Result<SocketAddr, Failure> {
         let ip = self.0["status"]["podIP"].as_str().unwrap_or_default();
-        let unreadable = |_| Failure::Unreadable {
-            what: format!("the address of {}", self.name()),
-            reason: format!("{ip:?}"),
-        };
+        let what = || format!("the address of {}", self.name());
+        let unreadable = |_| Failure::unreadable(what(), format!("{ip:?}"));
         Ok(SocketAddr::new(ip.parse().map_err(unreadable)?, port))
     }
 
@@ -108,10 +105,7 @@ pub(crate) struct Forward {
 
 impl Forward {
     async fn open(program: &PathBuf, pod: &str, port: u16) -> Result<Self, Failure> {
-        let failed = |reason: String| Failure::Unreadable {
-            what: format!("port {port} of {pod}"),
-            reason,
-        };
+        let failed = |reason: String| Failure::unreadable(format!("port {port} of {pod}"), reason);
         let mut kubectl = Command::new(program)
             .args(["kubectl", "--namespace", NAMESPACE, "port-forward", pod, &format!(":{port}")])
             .stdout(Stdio::piped())

@@ -54,10 +54,7 @@ impl<'a> Load<'a> {
 
 impl Losses {
     pub(crate) fn read(text: &str) -> Result<Self, Failure> {
-        let unreadable = || Failure::Unreadable {
-            what: "the load generator's report".to_owned(),
-            reason: text.trim().to_owned(),
-        };
+        let unreadable = || Failure::unreadable("the load generator's report", text.trim());
         let (requests, errors) = text.lines().find_map(counts).ok_or_else(unreadable)?;
         let servers = text.lines().filter_map(server).map(str::to_owned).collect();
         Ok(Self { requests, errors, servers, text: text.trim().to_owned() })

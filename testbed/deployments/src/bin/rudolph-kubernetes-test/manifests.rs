@@ -24,7 +24,9 @@ const SLIPS: [(&str, &str); 5] = [
 
 pub(crate) async fn check(kubectl: &Kubectl, options: &Options, checks: &mut Checks) {
     let made = kubectl.run(&["create", "namespace", NAMESPACE]);
-    checks.check("the API server makes the namespace", async { made.await.map(|_| String::new()) }).await;
+    checks
+        .check("the API server makes the namespace", async { made.await.map(|_| String::new()) })
+        .await;
     for overlay in OVERLAYS {
         let name = format!("overlays/{overlay}: the API server takes every field");
         checks.check(&name, accepted(kubectl, overlay)).await;
@@ -55,11 +57,7 @@ async fn slips(kubectl: &Kubectl) -> Result<String, Failure> {
     Ok(format!("{} of {}", SLIPS.len(), SLIPS.len()))
 }
 
-async fn validated(
-    kubectl: &Kubectl,
-    options: &Options,
-    overlay: &str,
-) -> Result<String, Failure> {
+async fn validated(kubectl: &Kubectl, options: &Options, overlay: &str) -> Result<String, Failure> {
     let configuration = embedded(kubectl, overlay).await?;
     validate(options, &configuration).await?;
     Ok(String::new())
@@ -103,8 +101,5 @@ async fn validate(options: &Options, configuration: &str) -> Result<(), Failure>
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text).map_err(|error| Failure::Unreadable {
-        what: file.to_string_lossy().into_owned(),
-        reason: error.to_string(),
-    })
+    std::fs::write(file, text).map_err(|error| Failure::unreadable(file.to_string_lossy(), error))
 }

@@ -7,7 +7,8 @@ use crate::load::{Load, Losses};
 use crate::sidecars::{CALLERS, SERVERS};
 
 pub(crate) const ROLLED_OUT: &str = "servers and callers are rolled out, Envoy before each caller";
-pub(crate) const CALLER_ENDS_FIRST: &str = "a caller that is told to end keeps its sidecar until it has";
+pub(crate) const CALLER_ENDS_FIRST: &str =
+    "a caller that is told to end keeps its sidecar until it has";
 pub(crate) const BUDGET: &str = "the disruption budget lets go of one server at a time";
 
 pub(crate) async fn roll_out(kubectl: &Kubectl) -> Result<String, Failure> {

@@ -33,14 +33,14 @@ pub(crate) async fn affinity(kubectl: &Kubectl) -> Result<String, Failure> {
     Failure::unless(moved == 0, "keys with two homes", 0, moved)?;
     let used = by_first.servers().len();
     Failure::unless(used == servers.len(), "servers used", servers.len(), used)?;
-    let fallback = metric(&callers[0], "envoy_wasmcustom_rudolph_requests_fallback").await?;
+    let fallback = metric(&callers[0], "rudolph_requests_fallback").await?;
     Ok(format!("{KEYS} keys on {used} servers, {fallback} by the fallback policy"))
 }
 
 /// The sidecar has a plan with so many servers.
 pub(crate) async fn knows(caller: &Pod, servers: usize) -> Result<(), Failure> {
     eventually(Duration::from_secs(60), async || {
-        let known = metric(caller, "envoy_wasmcustom_rudolph_servers").await?;
+        let known = metric(caller, "rudolph_servers").await?;
         Failure::unless(known == servers.to_string(), "servers in the plan", servers, known)
     })
     .await
