@@ -1,6 +1,6 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run experiment experiments simulate test lint bench kubernetes-test build setup clean distclean
+.PHONY: help run experiment experiments simulate test lint bench kubernetes-test dist build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
 unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT
@@ -44,6 +44,10 @@ bench: ## speed of the core and Envoy's CPU a request
 kubernetes-test: ## the sidecar on a Kubernetes made for it
 	@scripts/setup.sh kubernetes-test
 	@scripts/kubernetes-test.sh
+
+dist: ## target/dist: the module, its image, schema, bill of materials
+	@scripts/setup.sh build
+	@scripts/dist.sh
 
 build: ## the filter: target/rudolph.wasm
 	@scripts/setup.sh build
