@@ -1,6 +1,6 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run experiment experiments simulate test lint bench kubernetes-test dist build setup clean distclean
+.PHONY: help run experiment experiments simulate test lint bench compose-test kubernetes-test dist build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
 unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT
@@ -40,6 +40,10 @@ lint: ## format, clippy, shellcheck and house rules
 bench: ## speed of the core and Envoy's CPU a request
 	@scripts/setup.sh bench
 	@scripts/bench.sh
+
+compose-test: ## docker-compose.yml, brought up, scaled, hurt and checked
+	@scripts/setup.sh compose-test
+	@scripts/compose-test.sh
 
 kubernetes-test: ## the sidecar on a Kubernetes made for it
 	@scripts/setup.sh kubernetes-test
