@@ -1,6 +1,7 @@
 //! Prometheus against what it scrapes.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rudolph_deployments::{Failure, Samples, eventually, get};
 use serde_json::Value;
@@ -8,6 +9,7 @@ use serde_json::Value;
 use crate::homes::PATIENCE;
 use crate::stack::Stack;
 
+const LOAD_WATCHED: Duration = Duration::from_secs(3);
 /// These count on while nobody asks for anything.
 const NEVER_STILL: [&str; 5] = [
     "rudolph_epochs_planned",
@@ -59,6 +61,20 @@ pub(crate) async fn targets_are_up(stack: &Stack, servers: usize) -> Result<Stri
     })
     .await?;
     Ok(format!("the gateway and {servers} servers"))
+}
+
+/// The stack's own load reaches servers, as the filter decided; nothing else is sent meanwhile.
+pub(crate) async fn load_is_served(stack: &Stack) -> Result<String, Failure> {
+    let decided = async || {
+        let stats = stack.stats().await?;
+        let names = ["rudolph_requests_owner", "rudolph_requests_spread"];
+        Ok::<f64, Failure>(names.iter().filter_map(|name| stats.sum(name, &[])).sum())
+    };
+    let before = decided().await?;
+    tokio::time::sleep(LOAD_WATCHED).await;
+    let rate = (decided().await? - before) / LOAD_WATCHED.as_secs_f64();
+    Failure::unless(rate >= 100.0, "requests a second of the load", "100 or more", rate)?;
+    Ok(format!("{rate:.0} requests a second"))
 }
 
 /// With no request under way, every figure that can stand still is the same on both sides.

@@ -54,6 +54,7 @@ async fn run(stack: &Stack, checks: &mut Checks) {
     checks.check("eight servers become four", changes::fewer_servers(stack, 4)).await;
     checks.check("a killed server comes back", changes::killed_and_back(stack, 4)).await;
     checks.check("values survived all that", homes::values_are_there(stack)).await;
+    checks.check("the load is served", figures::load_is_served(stack)).await;
     checks.check("Prometheus sees every target", figures::targets_are_up(stack, 4)).await;
     checks.check("Prometheus has Envoy's figures", figures::agree(stack)).await;
     panels::check_all(stack, checks).await;
