@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rudolph_deployments::{Cmd, Failure};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 
 use crate::options::Options;
 
@@ -101,6 +101,8 @@ impl Pod {
 pub(crate) struct Forward {
     address: SocketAddr,
     _kubectl: Child,
+    /// It writes a line for each connection, and would end if nobody could read that.
+    _output: Lines<BufReader<ChildStdout>>,
 }
 
 impl Forward {
@@ -113,12 +115,12 @@ impl Forward {
             .spawn()
             .map_err(|error| failed(error.to_string()))?;
         let stdout = kubectl.stdout.take().ok_or_else(|| failed("no output".to_owned()))?;
-        let line = BufReader::new(stdout).lines().next_line().await;
-        let line = line.ok().flatten().unwrap_or_default();
+        let mut output = BufReader::new(stdout).lines();
+        let line = output.next_line().await.ok().flatten().unwrap_or_default();
         // "Forwarding from 127.0.0.1:40001 -> 10000"
         let address = line.split_whitespace().nth(2).and_then(|text| text.parse().ok());
         let address = address.ok_or_else(|| failed(format!("kubectl says {line:?}")))?;
-        Ok(Self { address, _kubectl: kubectl })
+        Ok(Self { address, _kubectl: kubectl, _output: output })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

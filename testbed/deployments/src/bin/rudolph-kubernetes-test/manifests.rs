@@ -31,6 +31,10 @@ pub(crate) async fn check(kubectl: &Kubectl, options: &Options, checks: &mut Che
         let name = format!("overlays/{overlay}: the API server takes every field");
         checks.check(&name, accepted(kubectl, overlay)).await;
     }
+    for overlay in OVERLAYS {
+        let name = format!("overlays/{overlay}: every ConfigMap that a pod mounts is there");
+        checks.check(&name, mounted(kubectl, overlay)).await;
+    }
     checks.check("slips of the pen in the manifests are refused", slips(kubectl)).await;
     for overlay in OVERLAYS {
         let name = format!("overlays/{overlay}: Envoy takes the configuration in it");
@@ -74,19 +78,46 @@ async fn slip_in_envoy(kubectl: &Kubectl, options: &Options) -> Result<String, F
 
 /// The text of envoy.yaml in the ConfigMap that kustomize made.
 async fn embedded(kubectl: &Kubectl, overlay: &str) -> Result<String, Failure> {
-    let manifests = kubectl.rendered(overlay).await?;
-    let as_json = ["create", "--dry-run=client", "--output", "json", "--filename", "-"];
-    let text = kubectl.command(&as_json).input(manifests).run().await?.stdout;
-    // One object after the other.
-    let objects = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-    let found = objects.flatten().find_map(|object| envoy_of(&object));
+    let objects = objects(kubectl, overlay).await?;
+    let mut texts = objects.iter().filter_map(|object| object["data"]["envoy.yaml"].as_str());
+    let found = texts.next().map(str::to_owned);
     found.ok_or_else(|| Failure::unmet(format!("overlays/{overlay}"), "an envoy.yaml", "none"))
 }
 
-fn envoy_of(object: &Value) -> Option<String> {
-    let items = object["items"].as_array();
-    let mut objects = items.into_iter().flatten().chain([object]);
-    objects.find_map(|object| object["data"]["envoy.yaml"].as_str().map(str::to_owned))
+/// No pod waits for a ConfigMap of another name or namespace: kustomize renames some, and the API server does not look.
+async fn mounted(kubectl: &Kubectl, overlay: &str) -> Result<String, Failure> {
+    let objects = objects(kubectl, overlay).await?;
+    let maps = objects.iter().filter(|object| object["kind"] == "ConfigMap");
+    let there: Vec<&Value> = maps.map(|map| &map["metadata"]["name"]).collect();
+    let pods = objects.iter().map(|object| &object["spec"]["template"]["spec"]);
+    let volumes = pods.filter_map(|pod| pod["volumes"].as_array()).flatten();
+    let wanted: Vec<&Value> = volumes
+        .map(|volume| &volume["configMap"]["name"])
+        .filter(|name| name.is_string())
+        .collect();
+    Failure::unless(!wanted.is_empty(), overlay, "a mounted ConfigMap", "none")?;
+    let lost = wanted.iter().find(|name| !there.contains(name));
+    match lost {
+        Some(name) => Err(Failure::unmet(format!("ConfigMap {name}"), "there", "not there")),
+        None => Ok(format!("{} volumes", wanted.len())),
+    }
+}
+
+async fn objects(kubectl: &Kubectl, overlay: &str) -> Result<Vec<Value>, Failure> {
+    let manifests = kubectl.rendered(overlay).await?;
+    let as_json = ["create", "--dry-run=client", "--output", "json", "--filename", "-"];
+    let text = kubectl.command(&as_json).input(manifests).run().await?.stdout;
+    let whole = || format!("overlays/{overlay}");
+    // One after the other, or in a list.
+    let mut objects = Vec::new();
+    for object in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
+        let object = object.map_err(|error| Failure::unreadable(whole(), error))?;
+        match object["items"].as_array() {
+            Some(items) => objects.extend(items.iter().cloned()),
+            None => objects.push(object),
+        }
+    }
+    Ok(objects)
 }
 
 async fn validate(options: &Options, configuration: &str) -> Result<(), Failure> {

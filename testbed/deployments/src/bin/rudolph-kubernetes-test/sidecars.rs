@@ -34,7 +34,10 @@ pub(crate) async fn affinity(kubectl: &Kubectl) -> Result<String, Failure> {
     let used = by_first.servers().len();
     Failure::unless(used == servers.len(), "servers used", servers.len(), used)?;
     let fallback = metric(&callers[0], "rudolph_requests_fallback").await?;
-    Ok(format!("{KEYS} keys on {used} servers, {fallback} by the fallback policy"))
+    let memory = metric(&callers[0], "envoy_server_memory_physical_size").await?;
+    Ok(format!(
+        "{KEYS} keys on {used} servers, {fallback} by the fallback policy, {memory} bytes in Envoy"
+    ))
 }
 
 /// The sidecar has a plan with so many servers.
