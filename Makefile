@@ -1,6 +1,6 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run experiment experiments simulate test lint bench compose-test kubernetes-test dist build setup clean distclean
+.PHONY: help run experiment experiments simulate test lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
 unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT
@@ -48,6 +48,10 @@ compose-test: ## docker-compose.yml, brought up, scaled, hurt and checked
 kubernetes-test: ## the sidecar on a Kubernetes made for it
 	@scripts/setup.sh kubernetes-test
 	@scripts/kubernetes-test.sh
+
+gateways-test: ## Envoy Gateway's and Istio's own translation, run in Envoy
+	@scripts/setup.sh gateways-test
+	@scripts/gateways-test.sh
 
 dist: ## target/dist: the module, its image, schema, bill of materials
 	@scripts/setup.sh build
