@@ -135,11 +135,11 @@ in_context() {
 make_debian() { in_context bootstrap "$1"; }
 bootstrap() {
   have debootstrap || apt_install debootstrap || return 1
-  debootstrap --variant=minbase bookworm "$CONTEXT/root" || return 1
+  debootstrap --variant=minbase bookworm "$CONTEXT/debian" || return 1
   # As the official image has it.
-  printf 'deb http://deb.debian.org/debian-security bookworm-security main\n' >>"$CONTEXT/root/etc/apt/sources.list"
-  rm -rf "$CONTEXT"/root/var/cache/apt/archives/*.deb "$CONTEXT"/root/var/lib/apt/lists/*
-  tar -C "$CONTEXT/root" -c . | docker import --change 'CMD ["bash"]' --change 'LABEL rudolph.stand-in=debian' - "$1"
+  printf 'deb http://deb.debian.org/debian-security bookworm-security main\n' >>"$CONTEXT/debian/etc/apt/sources.list"
+  rm -rf "$CONTEXT/debian"/var/cache/apt/archives/*.deb "$CONTEXT/debian"/var/lib/apt/lists/*
+  tar -C "$CONTEXT/debian" -c . | docker import --change 'CMD ["bash"]' --change 'LABEL rudolph.stand-in=debian' - "$1"
 }
 
 make_envoy() { in_context envoy_image "$1"; }
