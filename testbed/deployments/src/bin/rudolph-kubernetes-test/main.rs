@@ -5,6 +5,7 @@ mod load;
 mod manifests;
 mod options;
 mod pods;
+mod processes;
 mod servers;
 mod sidecars;
 

@@ -1,12 +1,12 @@
 //! Servers that end in every way there is, under load that must not notice.
 
-use std::path::Path;
 use std::time::Duration;
 
 use rudolph_deployments::{Cmd, Failure, eventually};
 
 use crate::kubectl::{Kubectl, Pod};
 use crate::load::{Load, Losses};
+use crate::processes;
 use crate::sidecars::{CALLERS, SERVERS, knows};
 
 pub(crate) const KILLED: &str = "a server's process is killed: no request is lost";
@@ -80,20 +80,10 @@ fn said(losses: &Losses) -> String {
     format!("{} requests to {} servers", losses.requests, losses.servers.len())
 }
 
-/// The servers' processes are children of this test's own process namespace; each is told its pod's name.
+/// Each server is told its pod's name.
 async fn kill(pod: &str) -> Result<(), Failure> {
-    let named = format!("--name={pod}");
-    let process = processes().find(|folder| {
-        let arguments = std::fs::read(folder.join("cmdline")).unwrap_or_default();
-        arguments.split(|&byte| byte == 0).any(|argument| argument == named.as_bytes())
-    });
-    let process = process.and_then(|folder| Some(folder.file_name()?.to_owned()));
+    let process = processes::with_argument(&format!("--name={pod}"));
     let process = process.ok_or_else(|| Failure::unmet(pod, "a process", "none"))?;
-    Cmd::new("kill").args(["-KILL".as_ref(), process.as_os_str()]).run().await?;
+    Cmd::new("kill").args(["-KILL", &process]).run().await?;
     Ok(())
-}
-
-fn processes() -> impl Iterator<Item = std::path::PathBuf> {
-    let entries = std::fs::read_dir(Path::new("/proc")).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| path.join("cmdline").exists())
 }

@@ -7,6 +7,7 @@ use rudolph_deployments::{Failure, Gateway, Samples, eventually, get, numbered_k
 use tokio::net::TcpStream;
 
 use crate::kubectl::{Kubectl, Pod};
+use crate::processes;
 
 pub(crate) const AFFINITY: &str = "two sidecars that do not talk send each key to the same server";
 pub(crate) const CLOSED: &str = "from outside the pod a sidecar shows its metrics and nothing else";
@@ -34,9 +35,9 @@ pub(crate) async fn affinity(kubectl: &Kubectl) -> Result<String, Failure> {
     let used = by_first.servers().len();
     Failure::unless(used == servers.len(), "servers used", servers.len(), used)?;
     let fallback = metric(&callers[0], "rudolph_requests_fallback").await?;
-    let memory = metric(&callers[0], "envoy_server_memory_physical_size").await?;
+    let memory = processes::resident_mib("envoy");
     Ok(format!(
-        "{KEYS} keys on {used} servers, {fallback} by the fallback policy, {memory} bytes in Envoy"
+        "{KEYS} keys on {used} servers, {fallback} by the fallback policy, {memory} MiB in Envoy"
     ))
 }
 
