@@ -31,12 +31,20 @@ import (
 	"istio.io/istio/pilot/pkg/networking/core"
 	fake "istio.io/istio/pilot/test/xds"
 	"istio.io/istio/pkg/cluster"
+	istiolog "istio.io/istio/pkg/log"
 	"istio.io/istio/pkg/test"
 	"istio.io/istio/pkg/util/protomarshal"
 	"istio.io/istio/pkg/wasm"
 )
 
 func main() {
+	// Standard output is for what was asked.
+	options := istiolog.DefaultOptions()
+	options.OutputPaths = []string{"stderr"}
+	if err := istiolog.Configure(options); err != nil {
+		fmt.Fprintln(os.Stderr, "istio-translate:", err)
+		os.Exit(1)
+	}
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "istio-translate:", err)
 		os.Exit(1)

@@ -1,7 +1,8 @@
 //! From what a control plane would serve to a configuration that an Envoy of its own can start with.
 //!
 //! Only this changes: where things come from (files instead of a control plane), the addresses of the listener and of the
-//! admin interface, and filters that are compiled into Istio's proxy alone, which are left out by name.
+//! admin interface; and what is left out by name: filters that are compiled into Istio's proxy alone, and the choice
+//! between plain connections and mutual TLS, whose certificates come from Istio's agent.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -46,7 +47,13 @@ pub(crate) fn render(translation: &Translation, place: &Place<'_>) -> Rendered {
     let mut clusters = translation.clusters.clone();
     for cluster in &mut clusters {
         without_type(cluster);
+        let mutual_tls =
+            cluster.as_object_mut().and_then(|map| map.remove("transportSocketMatches"));
+        if mutual_tls.is_some() {
+            left_out.insert("transportSocketMatches".to_owned());
+        }
         visit(cluster, &mut |map| {
+            leave_out(map, &mut left_out);
             if let Some(source) = map.get_mut("edsConfig") {
                 *source = json!({"pathConfigSource": {"path": place.endpoints}});
             }
@@ -126,6 +133,8 @@ fn point_to_module(map: &mut Map<String, Value>, module: &Path) {
     let remote = map.get("code").is_some_and(|code| code.get("remote").is_some());
     if remote {
         map.insert("code".to_owned(), json!({"local": {"filename": module}}));
+        // Words of Istio's control plane to its agent, which takes them out when it has fetched the module.
+        map.remove("environmentVariables");
     }
 }
 

@@ -107,7 +107,7 @@ async fn run(options: &Options, checks: &mut Checks) -> Result<(), Failure> {
     let module = &options.module;
     let rendered = render(&translation, &Place { gateway, admin, module, endpoints: &endpoints });
     for name in &rendered.left_out {
-        checks.skip(&format!("filter {name}"), "it is compiled into Istio's proxy alone");
+        checks.skip(&format!("{name} in Envoy"), "it needs Istio's own proxy and agent");
     }
     let bootstrap = options.scratch.join("envoy.json");
     write(&endpoints, &rendered.endpoints)?;
