@@ -24,7 +24,7 @@ skip_all() {
 # shellcheck disable=SC2317 # the trap calls it
 clean_up() {
   [ -z "${RUDOLPH_PROJECT:-}" ] ||
-    compose --progress quiet --project-name "$RUDOLPH_PROJECT" --profile dashboards down --volumes --timeout 5 || true
+    compose --progress quiet --project-name "$RUDOLPH_PROJECT" --profile dashboards down --volumes --timeout 5 2>/dev/null || true
   stop_engine
 }
 

@@ -91,12 +91,17 @@ need_compose() {
   docker compose version >/dev/null 2>&1 && return
   [ -x "$TOOLS/bin/docker-compose" ] && return
   need_go
-  quietly "go: building Docker Compose $COMPOSE_VERSION into .tools (some minutes)" \
-    env GOBIN="$TOOLS/compose" CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" \
-    "github.com/docker/compose/v2/cmd@v$COMPOSE_VERSION" ||
+  quietly "go: building Docker Compose $COMPOSE_VERSION into .tools (some minutes)" build_compose ||
     die "Docker Compose was not built: install Docker's compose plugin, then run this again"
+}
+
+# In its own folder: `go install` takes no module that excludes versions of others.
+build_compose() {
+  local folder
+  folder=$(go mod download -json "github.com/docker/compose/v2@v$COMPOSE_VERSION" | sed -n 's/^.*"Dir": "\(.*\)".*$/\1/p')
+  [ -d "$folder" ] || return 1
   mkdir -p "$TOOLS/bin"
-  ln -sf ../compose/cmd "$TOOLS/bin/docker-compose"
+  CGO_ENABLED=0 go build -C "$folder" -trimpath -ldflags "-s -w" -o "$TOOLS/bin/docker-compose" ./cmd
 }
 
 # --- images
