@@ -44,6 +44,8 @@ need_engine() {
 
 start_engine() {
   mkdir -p "$ENGINE_HOME"
+  # runc takes no path with a link in it.
+  ENGINE_HOME=$(cd "$ENGINE_HOME" && pwd -P)
   exec 8>"$ENGINE_HOME/lock"
   flock -n 8 || die "another Docker Engine uses .tools/docker: wait until that test is over"
   ENGINE_RUN=$(mktemp -d -t rudolph-docker.XXXXXX)
