@@ -10,6 +10,14 @@ trap 'rm -rf "$FOLDER"' EXIT
 # The paths in what ldd prints: libraries, and the loader itself. A static program has none.
 libraries_of() { ldd "$1" 2>/dev/null | grep -oE '/[^ ]+' | sort -u || true; }
 
+architecture() {
+  case $(uname -m) in
+    x86_64) echo amd64 ;;
+    aarch64) echo arm64 ;;
+    *) uname -m ;;
+  esac
+}
+
 digest() { sha256sum "$1" | cut -d' ' -f1; }
 
 install -D -m 755 "$PROGRAM" "$FOLDER/root/usr/local/bin/$(basename "$PROGRAM")"
@@ -19,7 +27,7 @@ done <<<"$(libraries_of "$PROGRAM")"
 
 tar -C "$FOLDER/root" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf "$FOLDER/layer.tar" .
 cat >"$FOLDER/config.json" <<CONFIG
-{ "architecture": "$(dpkg --print-architecture)", "os": "linux",
+{ "architecture": "$(architecture)", "os": "linux",
   "config": { "Entrypoint": ["/usr/local/bin/$(basename "$PROGRAM")"] },
   "rootfs": { "type": "layers", "diff_ids": ["sha256:$(digest "$FOLDER/layer.tar")"] } }
 CONFIG

@@ -20,11 +20,21 @@ isolated() {
   unshare "${user[@]}" --net --mount --pid --fork --kill-child --mount-proc "$@"
 }
 
-# Prints why no container can run here; nothing if one can.
+# Prints why nothing of this can run here; nothing if it can.
+why_nothing() {
+  local tool
+  [ "$(uname -s)" = Linux ] || { echo "a node needs Linux"; return; }
+  for tool in unshare ip openssl; do
+    have "$tool" || { echo "there is no $tool"; return; }
+  done
+  isolated true 2>/dev/null || echo "this user may not make namespaces"
+}
+
+# The same for containers.
 why_no_pods() {
   local tool
   [ "$(id -u)" -eq 0 ] || { echo "containers need root"; return; }
-  for tool in containerd ctr runc ip openssl; do
+  for tool in containerd ctr runc; do
     have "$tool" || { echo "there is no $tool"; return; }
   done
   [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] || { echo "there is no CNI plugin 'bridge'"; return; }
@@ -78,6 +88,13 @@ make_images() {
     scripts/kubernetes-image.sh "docker.io/rudolph/load-generator:$VERSION" "$TARGET/release/rudolph-load" "$images/load-generator.tar"
 }
 
+why=$(why_nothing)
+if [ -n "$why" ]; then
+  echo "SKIP envoy/kubernetes-sidecar on Kubernetes: $why"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit 0
+fi
+
 require_rust
 ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh kubernetes-test"
 kubernetes_is_built || die "no Kubernetes in .tools; run scripts/setup.sh kubernetes-test"
@@ -97,11 +114,6 @@ if [ -n "$why" ]; then
   say "no pods here: $why"
   parts=api
   no_pods=(--no-pods "$why")
-  isolated true 2>/dev/null || {
-    echo "SKIP envoy/kubernetes-sidecar on Kubernetes: this user may not make namespaces"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-  }
 else
   # The program itself, and not the link to it.
   cp -L "$ENVOY_BIN" "$FOLDER/envoy"

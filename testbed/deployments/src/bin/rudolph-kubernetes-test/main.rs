@@ -18,8 +18,9 @@ use kubectl::Kubectl;
 use options::Options;
 
 /// What needs a node, by name: skipped by name where there is none.
-const ON_A_NODE: [&str; 8] = [
+const ON_A_NODE: [&str; 9] = [
     pods::ROLLED_OUT,
+    pods::LOCKED_DOWN,
     sidecars::AFFINITY,
     sidecars::CLOSED,
     servers::KILLED,
@@ -62,6 +63,7 @@ async fn on_a_node(kubectl: &Kubectl, checks: &mut Checks) {
         ON_A_NODE[1..].iter().for_each(|name| checks.skip(name, why));
         return;
     }
+    checks.check(pods::LOCKED_DOWN, pods::locked_down(kubectl)).await;
     checks.check(sidecars::AFFINITY, sidecars::affinity(kubectl)).await;
     checks.check(sidecars::CLOSED, sidecars::closed(kubectl)).await;
     checks.check(servers::KILLED, servers::killed(kubectl)).await;

@@ -7,6 +7,7 @@ use crate::load::{Load, Losses};
 use crate::sidecars::{CALLERS, SERVERS};
 
 pub(crate) const ROLLED_OUT: &str = "servers and callers are rolled out, Envoy before each caller";
+pub(crate) const LOCKED_DOWN: &str = "a pod that is not locked down is refused in their namespace";
 pub(crate) const CALLER_ENDS_FIRST: &str =
     "a caller that is told to end keeps its sidecar until it has";
 pub(crate) const BUDGET: &str = "the disruption budget lets go of one server at a time";
@@ -23,6 +24,15 @@ pub(crate) async fn roll_out(kubectl: &Kubectl) -> Result<String, Failure> {
     let servers = kubectl.pods(SERVERS).await?.len();
     Failure::unless(servers == 3, "servers", 3, servers)?;
     Ok(format!("{servers} servers, {native} callers"))
+}
+
+/// So those that run there are.
+pub(crate) async fn locked_down(kubectl: &Kubectl) -> Result<String, Failure> {
+    let bare = kubectl.run(&["run", "bare", "--image=bare", "--dry-run=server"]).await;
+    let words = bare.err().map(|error| error.to_string()).unwrap_or_default();
+    let refused = words.contains("violates PodSecurity");
+    Failure::unless(refused, "a bare pod", "a violation of PodSecurity", words)?;
+    Ok(String::new())
 }
 
 /// The load generator takes no notice of SIGTERM, as many programs do: it works on, and needs Envoy.
