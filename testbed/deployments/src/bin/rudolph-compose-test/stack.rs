@@ -92,13 +92,14 @@ impl Stack {
         self.compose(&words, START).await
     }
 
-    /// The stack's own load, so that figures stand still.
+    /// Stops the stack's own load for a while, so that figures stand still. By a signal: `docker pause` freezes a control
+    /// group, which a busy kernel may refuse.
     pub(crate) async fn pause_load(&self) -> Result<Output, CommandError> {
-        self.compose(&["pause", "load"], STOP).await
+        self.compose(&["kill", "--signal", "STOP", "load"], STOP).await
     }
 
     pub(crate) async fn resume_load(&self) -> Result<Output, CommandError> {
-        self.compose(&["unpause", "load"], STOP).await
+        self.compose(&["kill", "--signal", "CONT", "load"], STOP).await
     }
 
     /// Containers, networks and volumes; nothing may be left.
