@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [build|run|simulate|test|bench|lint|compose-test|kubernetes-test|all]...: installs what those need and takes what is there.
+# setup.sh [build|run|simulate|test|bench|lint|compose-test|kubernetes-test|gateways-test|all]...: installs what those need and takes what is there.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
