@@ -1,6 +1,6 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run experiment experiments simulate test lint bench build setup clean distclean
+.PHONY: help run experiment experiments simulate test lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
 unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT
@@ -8,7 +8,7 @@ run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strateg
 
 help: ## list the targets
 	@echo 'make TARGET. Each sets up what it needs and asks nothing.'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
 	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out  QUICK=1 to try'
 	@echo 'of simulate:    SCENARIO=design|servers|gateways|slow_server|lost_and_back|...  PLOT=page.html'
@@ -41,11 +41,27 @@ bench: ## speed of the core and Envoy's CPU a request
 	@scripts/setup.sh bench
 	@scripts/bench.sh
 
+compose-test: ## docker-compose.yml, brought up, scaled, hurt and checked
+	@scripts/setup.sh compose-test
+	@scripts/compose-test.sh
+
+kubernetes-test: ## the sidecar on a Kubernetes made for it
+	@scripts/setup.sh kubernetes-test
+	@scripts/kubernetes-test.sh
+
+gateways-test: ## Envoy Gateway's and Istio's own translation, run in Envoy
+	@scripts/setup.sh gateways-test
+	@scripts/gateways-test.sh
+
+dist: ## target/dist: the module, its image, schema, bill of materials
+	@scripts/setup.sh build
+	@scripts/dist.sh
+
 build: ## the filter: target/rudolph.wasm
 	@scripts/setup.sh build
 	@scripts/build-filter.sh
 
-setup: ## install everything that any target needs
+setup: ## install what build, run, test, bench and lint need
 	@scripts/setup.sh all
 
 clean: ## remove what was built

@@ -222,3 +222,50 @@ get_rust_component() {
   fi
   apt_install "$2" || true
 }
+
+# --- Go builds outside tools that no registry has ready-made
+
+go_is_usable() {
+  have go && at_least "$(go env GOVERSION | tr -d go)" "$GO_MIN"
+}
+
+need_go() {
+  go_is_usable && return
+  die "Go $GO_MIN or newer is needed; found $(go env GOVERSION 2>/dev/null || echo none): install it from https://go.dev, then run this again"
+}
+
+# --- Kubernetes itself, for the test of the sidecar: its released parts, built from their Go modules
+
+KUBERNETES_SOURCE=testbed/deployments/kubernetes-in-go
+
+kubernetes_sources() { find "$ROOT/$KUBERNETES_SOURCE" -type f -print0 | sort -z | xargs -0 cat | cksum; }
+
+kubernetes_is_built() {
+  [ -x "$TOOLS/bin/kubernetes" ] && [ "$(cat "$TOOLS/kubernetes.sources" 2>/dev/null)" = "$(kubernetes_sources)" ]
+}
+
+# Its own build scripts set the version; without, the parts call themselves v0.0.0.
+build_kubernetes() {
+  local version
+  version=$(awk '$1 == "k8s.io/kubernetes" { print $2; exit }' "$ROOT/$KUBERNETES_SOURCE/go.mod")
+  mkdir -p "$TOOLS/bin"
+  (cd "$ROOT/$KUBERNETES_SOURCE" &&
+    go build -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" -o "$TOOLS/bin/" \
+      ./kubernetes ./cluster-dns ./pause) || return
+  kubernetes_sources >"$TOOLS/kubernetes.sources"
+}
+
+# A node runs on Linux; elsewhere its test is skipped by name.
+need_kubernetes() {
+  if [ "$(uname -s)" != Linux ] || kubernetes_is_built; then return; fi
+  need_go
+  quietly "go: building Kubernetes into .tools (ten minutes or so, once)" build_kubernetes ||
+    die "Kubernetes was not built; its parts are named in $KUBERNETES_SOURCE/go.mod"
+}
+
+# --- what runs pods; without it the test of the sidecar skips them by name
+
+need_containerd() {
+  have containerd && have runc && have ip && have openssl && [ -x /usr/lib/cni/bridge ] && return
+  apt_install containerd runc containernetworking-plugins iproute2 openssl || true
+}

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may stop")]
 
+#[cfg(not(target_arch = "wasm32"))]
+pub mod configurations;
 pub mod gateway;
 pub mod rig;
 pub mod store;

@@ -1,0 +1,141 @@
+//! The resources for Envoy Gateway and Istio, as far as they can be checked without those: they are well formed, their
+//! names agree, the filter takes its configuration, and Envoy takes what `make gateways-test` once saw come out of them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may stop")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rudolph_core::config::{Config, Membership};
+use serde_json::{Value, json};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn documents(file: &str) -> Vec<Value> {
+    let text = fs::read_to_string(repository().join(file)).unwrap();
+    text.split("\n---\n").map(|document| yaml_serde::from_str(document).unwrap()).collect()
+}
+
+fn of_kind<'a>(documents: &'a [Value], kind: &str) -> &'a Value {
+    let found: Vec<&Value> = documents.iter().filter(|one| one["kind"] == kind).collect();
+    let [one] = found[..] else { panic!("{} of {kind}", found.len()) };
+    one
+}
+
+/// The members' cluster and the admin cluster of the filter's configuration, which must be sound.
+fn clusters(configuration: &Value) -> (String, String) {
+    let config = Config::from_json(configuration.to_string().as_bytes()).unwrap();
+    assert_eq!(config.upstream_header, "x-rudolph-upstream");
+    match config.membership {
+        Membership::EnvoyAdmin { cluster, admin_cluster, .. } => (cluster, admin_cluster),
+        Membership::Static(_) => panic!("static"),
+    }
+}
+
+fn text<'a>(json: &'a Value, pointer: &str) -> &'a str {
+    json.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{pointer}: {json}"))
+}
+
+#[test]
+fn names_agree_in_envoy_gateways_resources() {
+    let all = documents("envoy/envoy-gateway/rudolph.yaml");
+    let extension = of_kind(&all, "EnvoyExtensionPolicy");
+    let (cluster, admin) = clusters(&extension["spec"]["wasm"][0]["config"]);
+    let (gateway, route) = (of_kind(&all, "Gateway"), of_kind(&all, "HTTPRoute"));
+    let namespace = text(gateway, "/metadata/namespace");
+    for one in &all {
+        assert_eq!(text(one, "/metadata/namespace"), namespace);
+    }
+    let gateway_name = text(gateway, "/metadata/name");
+    let route_name = text(route, "/metadata/name");
+    assert_eq!(cluster, format!("httproute/{namespace}/{route_name}/rule/0"));
+    let proxy = of_kind(&all, "EnvoyProxy");
+    assert_eq!(text(proxy, "/spec/bootstrap/jsonPatches/0/value/name"), admin);
+    assert_eq!(
+        text(gateway, "/spec/infrastructure/parametersRef/name"),
+        text(proxy, "/metadata/name")
+    );
+    assert_eq!(text(route, "/spec/parentRefs/0/name"), gateway_name);
+
+    let targets = [
+        ("EnvoyExtensionPolicy", "/spec/targetRefs/0/name", route_name),
+        ("BackendTrafficPolicy", "/spec/targetRefs/0/name", route_name),
+        ("ClientTrafficPolicy", "/spec/targetRefs/0/name", gateway_name),
+        ("EnvoyPatchPolicy", "/spec/targetRef/name", gateway_name),
+    ];
+    for (kind, pointer, name) in targets {
+        assert_eq!(text(of_kind(&all, kind), pointer), name, "{kind}");
+    }
+    let policy = text(extension, "/metadata/name");
+    let filter =
+        format!("envoy.filters.http.wasm/envoyextensionpolicy/{namespace}/{policy}/wasm/0");
+    let listener = text(gateway, "/spec/listeners/0/name");
+    let patches = of_kind(&all, "EnvoyPatchPolicy")["spec"]["jsonPatches"].as_array().unwrap();
+    for patch in patches {
+        if text(patch, "/type").ends_with(".Listener") {
+            assert_eq!(text(patch, "/name"), format!("{namespace}/{gateway_name}/{listener}"));
+            assert!(text(patch, "/operation/jsonPath").contains(&format!("\"{filter}\"")));
+        } else {
+            assert_eq!(text(patch, "/name"), cluster);
+        }
+    }
+}
+
+#[test]
+fn names_agree_in_istios_resources() {
+    let all = documents("envoy/istio/rudolph.yaml");
+    let plugin = of_kind(&all, "WasmPlugin");
+    let (cluster, admin) = clusters(&plugin["spec"]["pluginConfig"]);
+    let rule = of_kind(&all, "DestinationRule");
+    let host = text(rule, "/spec/host");
+    let routes = of_kind(&all, "VirtualService")["spec"]["http"].as_array().unwrap();
+    for route in routes {
+        assert_eq!(text(route, "/route/0/destination/host"), host);
+        let port = &route["route"][0]["destination"]["port"]["number"];
+        assert_eq!(cluster, format!("outbound|{port}||{host}"));
+    }
+    let labels = json!({"istio": "ingressgateway"});
+    let filter = of_kind(&all, "EnvoyFilter");
+    assert_eq!(filter["spec"]["workloadSelector"]["labels"], labels);
+    assert_eq!(plugin["spec"]["selector"]["matchLabels"], labels);
+    assert_eq!(of_kind(&all, "Gateway")["spec"]["selector"], labels);
+    let patches = filter["spec"]["configPatches"].as_array().unwrap();
+    let added = patches.iter().find(|patch| patch["patch"]["operation"] == "ADD").unwrap();
+    assert_eq!(text(added, "/patch/value/name"), admin);
+    let matched: Vec<&Value> =
+        patches.iter().filter_map(|patch| patch.pointer("/match/cluster")).collect();
+    assert_eq!(matched.len(), 1);
+    assert_eq!(cluster, format!("outbound|{}||{host}", matched[0]["portNumber"]));
+    assert_eq!(matched[0]["service"], host);
+    for one in &all {
+        assert_eq!(one["metadata"]["namespace"], plugin["metadata"]["namespace"]);
+    }
+}
+
+/// Each header is taken from clients before any filter, and the filter's own from what servers get.
+#[test]
+fn every_translation_is_taken_by_envoy_and_strips_the_headers() {
+    let folder = tempfile::tempdir().unwrap();
+    let endpoints = folder.path().join("endpoints.json");
+    fs::write(&endpoints, json!({"versionInfo": "1", "resources": []}).to_string()).unwrap();
+    let module = repository().join("target/rudolph.wasm").canonicalize().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gateways");
+    for name in ["envoy-gateway", "istio"] {
+        let text = fs::read_to_string(golden.join(format!("{name}.json"))).unwrap();
+        let text = text.replace("MODULE", module.to_str().unwrap());
+        let text = text.replace("ENDPOINTS", endpoints.to_str().unwrap());
+        let file = folder.path().join(format!("{name}.json"));
+        fs::write(&file, &text).unwrap();
+        if let Err(error) = rudolph_cluster::validate(&file) {
+            panic!("{name}: {error}");
+        }
+        let has = |words: &str| assert!(text.contains(words), "{name}: {words}");
+        has("\"earlyHeaderMutationExtensions\"");
+        has("\"remove\": \"x-rudolph-upstream\"");
+        has("\"remove\": \"x-rudolph-debug\"");
+        has("\"overrideHostSources\"");
+        has("\"failurePolicy\": \"FAIL_RELOAD\"");
+        has("\"requestMutations\"");
+    }
+}
