@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [build|run|simulate|test|bench|lint|all]...: installs what those need and takes what is there.
+# setup.sh [build|run|top|simulate|test|bench|lint|all]...: installs what those need and takes what is there.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,12 +11,12 @@ set -euo pipefail
 needs_of() {
   case $1 in
     build) echo cc rust wasm_rust ;;
-    simulate) echo cc rust ;;
+    simulate | top) echo cc rust ;;
     run | bench) echo cc rust wasm_rust envoy ;;
     test) echo cc rust wasm_rust envoy postgres node wasm_runner ;;
     lint) echo cc rust wasm_rust linters ;;
     all) echo cc rust wasm_rust envoy postgres node wasm_runner linters ;;
-    *) die "unknown purpose '$1'; allowed: build, run, simulate, test, bench, lint, all" ;;
+    *) die "unknown purpose '$1'; allowed: build, run, top, simulate, test, bench, lint, all" ;;
   esac
 }
 
