@@ -165,11 +165,7 @@ pub(crate) fn property(path: &str) -> Result<Option<Vec<u8>>, HostFault> {
 }
 
 /// Answers the request at hand; nothing is sent on.
-pub(crate) fn respond(
-    status: u32,
-    headers: &[(&str, &str)],
-    body: &[u8],
-) -> Result<(), HostFault> {
+pub(crate) fn respond(status: u32, headers: &[(&str, &str)], body: &[u8]) -> Result<(), HostFault> {
     const NOT_GRPC: i32 = -1;
     const DETAILS: &str = "rudolph_status";
     let headers = serialized(headers);

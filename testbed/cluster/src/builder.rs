@@ -279,8 +279,7 @@ impl Builder {
             fields: &fields,
             polls: self.filter_polls,
             failure_policy: self.failure_policy.as_deref(),
-            status: status
-                .map(|listener| StatusPage { listener, fields: &self.status_fields }),
+            status: status.map(|listener| StatusPage { listener, fields: &self.status_fields }),
             echo_debug: self.debug_header.then_some(DEBUG_HEADER),
         };
         render::render(&root.join("envoy/standalone/rudolph.yaml"), &changes(kind))

@@ -162,11 +162,7 @@ fn listeners(bootstrap: &mut Value) -> Result<&mut Vec<Value>, String> {
     listeners.ok_or_else(|| "no list of listeners".to_owned())
 }
 
-fn place_status(
-    bootstrap: &mut Value,
-    page: &StatusPage<'_>,
-    module: &Path,
-) -> Result<(), String> {
+fn place_status(bootstrap: &mut Value, page: &StatusPage<'_>, module: &Path) -> Result<(), String> {
     let found = listeners(bootstrap)?.iter_mut().find(|listener| listener["name"] == STATUS);
     let listener = found.ok_or_else(|| format!("no listener {STATUS}"))?;
     listener["address"] = socket_address(page.listener);

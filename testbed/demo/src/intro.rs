@@ -45,7 +45,9 @@ pub(crate) fn intro(
         "  table    off home: requests that went to another server of their hot key".to_owned(),
     ];
     if let Some(address) = cluster.status_address() {
-        lines.push(format!("  look     http://{address}  the status page: shards, hot keys, and why"));
+        lines.push(format!(
+            "  look     http://{address}  the status page: shards, hot keys, and why"
+        ));
     }
     lines.push(String::new());
     lines

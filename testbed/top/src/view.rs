@@ -153,7 +153,8 @@ fn hot_keys(state: &FilterState, look: Look, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push(look.paint("2", &format!("{:<24}  {:>6}  served by", "hot key", "share")));
     for key in state.hot_keys.iter().take(HOT_KEYS) {
-        let name: String = plain(key.key.as_deref().unwrap_or(&key.hash)).chars().take(24).collect();
+        let name: String =
+            plain(key.key.as_deref().unwrap_or(&key.hash)).chars().take(24).collect();
         let share = key.share * 100.0;
         lines.push(format!("{name:<24}  {share:>5.1}%  {}", owners(state, key)));
     }
@@ -172,8 +173,12 @@ fn workers(state: &FilterState, look: Look, lines: &mut Vec<String>) {
     lines.push(String::new());
     let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |n| n.to_string());
     let one = |worker: &crate::document::WorkerState| {
-        let text =
-            format!("{}: plan {} of epoch {}", worker.slot, number(worker.plan), number(worker.epoch));
+        let text = format!(
+            "{}: plan {} of epoch {}",
+            worker.slot,
+            number(worker.plan),
+            number(worker.epoch)
+        );
         if worker.agrees { text } else { look.paint("1;31", &format!("{text}, behind")) }
     };
     let workers: Vec<String> = state.workers.iter().map(one).collect();

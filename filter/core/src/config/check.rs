@@ -14,11 +14,7 @@ use crate::servers::{Address, MAX_SERVERS, MAX_WEIGHT, Members, Server};
 
 const MAX_NAME_BYTES: usize = 256;
 
-pub(super) fn config(
-    raw: raw::Config,
-    text: &[u8],
-    digest: u64,
-) -> Result<Config, ConfigError> {
+pub(super) fn config(raw: raw::Config, text: &[u8], digest: u64) -> Result<Config, ConfigError> {
     if raw.mode == Mode::Status {
         return refuse("mode", "\"status\"", "\"route\" where requests are routed");
     }

@@ -198,10 +198,8 @@ fn whole<T: DeserializeOwned>(text: &[u8]) -> Result<T, ConfigError> {
         field: error.path().to_string(),
         problem: error.into_inner().to_string(),
     })?;
-    json.end().map_err(|error| ConfigError::Shape {
-        field: ".".into(),
-        problem: error.to_string(),
-    })?;
+    json.end()
+        .map_err(|error| ConfigError::Shape { field: ".".into(), problem: error.to_string() })?;
     Ok(raw)
 }
 

@@ -93,7 +93,9 @@ fn why(lookup: &Lookup<'_>, owners: &Owners) -> (&'static str, String) {
         return ("pinned", text);
     }
     let text = match &lookup.plan.placement {
-        Placement::Rendezvous => "It is not hot: its home, the winner of its bin, serves it.".into(),
+        Placement::Rendezvous => {
+            "It is not hot: its home, the winner of its bin, serves it.".into()
+        }
         Placement::Turned { rotation: 0 } => "Its bin lies in this server's arc.".into(),
         Placement::Turned { rotation } => {
             format!("Its bin lies in this server's arc, with all arcs turned by {rotation} bins.")

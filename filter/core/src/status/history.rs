@@ -189,9 +189,8 @@ pub fn relative_loads(plan: &Plan, loads: &LoadMap) -> Vec<f64> {
     if total <= 0.0 || loads.sent.len() != plan.members.len() {
         return Vec::new();
     }
-    let weights: Vec<f64> = (0..loads.sent.len())
-        .map(|i| plan.effective_weight(ServerId::from_index(i)))
-        .collect();
+    let weights: Vec<f64> =
+        (0..loads.sent.len()).map(|i| plan.effective_weight(ServerId::from_index(i))).collect();
     let mean = total / weights.iter().sum::<f64>();
     loads.sent.iter().zip(weights).map(|(sent, weight)| sent / weight / mean).collect()
 }

@@ -83,12 +83,7 @@ pub struct Status {
 impl Status {
     #[must_use]
     pub fn new(config: StatusConfig) -> Self {
-        Self {
-            config,
-            rules: Vec::new(),
-            tables: Tables::default(),
-            meters: BTreeMap::new(),
-        }
+        Self { config, rules: Vec::new(), tables: Tables::default(), meters: BTreeMap::new() }
     }
 
     /// Tables that the filters of this VM have are lent here before a request is answered.

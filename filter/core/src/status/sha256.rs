@@ -46,8 +46,7 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
         let (near, far) = (words[i - 2], words[i - 15]);
         let near = near.rotate_right(17) ^ near.rotate_right(19) ^ (near >> 10);
         let far = far.rotate_right(7) ^ far.rotate_right(18) ^ (far >> 3);
-        words[i] =
-            words[i - 16].wrapping_add(far).wrapping_add(words[i - 7]).wrapping_add(near);
+        words[i] = words[i - 16].wrapping_add(far).wrapping_add(words[i - 7]).wrapping_add(near);
     }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
     for (word, constant) in words.iter().zip(ROUND) {
@@ -58,8 +57,8 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
             .wrapping_add(choice)
             .wrapping_add(constant)
             .wrapping_add(*word);
-        let second = (a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22))
-            .wrapping_add(majority);
+        let second =
+            (a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)).wrapping_add(majority);
         (h, g, f, e) = (g, f, e, d.wrapping_add(first));
         (d, c, b, a) = (c, b, a, first.wrapping_add(second));
     }

@@ -107,8 +107,9 @@ function drawRing(state) {
   spin(state);
   const names = many ? [] : ring.arcs.filter((a) => a[1] > 0);
   $("labels").replaceChildren(...names.map(([start, length, server]) => {
-    const [x, y] = point(turn(start + length / 2, ring.bins), OUTER + 16);
-    return put(svg("text", { x, y }), servers.length > 12 ? server + 1 : label(servers[server].address));
+    const [x, y] = point(turn(start + length / 2, ring.bins), OUTER + 12);
+    const side = Math.abs(x) < 40 ? "middle" : x > 0 ? "start" : "end";
+    return put(svg("text", { x, y, "text-anchor": side }), servers.length > 12 ? server + 1 : label(servers[server].address));
   }));
   drawHot(state);
   drawAsked(state);
@@ -254,13 +255,14 @@ function drawKeys(state) {
   rows($("keys").tBodies[0], keys, (key) => key.hash, make, (row, key) => {
     const [name, share, owners] = row.children;
     put(name.firstChild, key.key ?? key.hash);
+    name.firstChild.title = key.hash;
     if (key.key != null) name.firstChild.dataset.text = key.key;
     put(share.firstChild, percent(key.share));
     const bar = share.lastChild.firstChild;
     bar.setAttribute("width", (key.share / most * 100).toFixed(1));
     paint(bar, "fill", "var(--warm)");
     const names = key.owners.map((owner) => label(state.servers[owner]?.address ?? "?"));
-    put(owners, names.length > 6 ? `${names.length} servers` : (names.length === 1 && key.owners[0] !== key.home ? "placed at " : "") + names.join(", "));
+    put(owners, names.length > 3 ? (names.length === state.servers.length ? "all " : "") + `${names.length} servers` : (names.length === 1 && key.owners[0] !== key.home ? "placed at " : "") + names.join(", "));
   });
   put($("keycount"), keys.length ? `${keys.length} shown` + (state.clear_keys ? "" : ", by their hashes") : "");
   $("keys").hidden = !keys.length;

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# status-page.sh [tests|screenshots]: the status page in Chromium, over a cluster under load. It needs the module and the
+# documents that the filter's tests leave in target/status-page/.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/toolchain.sh
+. "$ROOT/scripts/toolchain.sh"
+# shellcheck source=scripts/tools.sh
+. "$ROOT/scripts/tools.sh"
+
+FOLDER=testbed/status-page
+
+case ${1:-tests} in
+  tests | screenshots) ;;
+  *) die "what '$1' is to do is not known; allowed: tests, screenshots" ;;
+esac
+require_rust
+CHROMIUM=$(find_chromium) || die "no Chromium; run scripts/setup.sh test"
+[ -d "$FOLDER/node_modules" ] || die "no packages in $FOLDER; run scripts/setup.sh test"
+ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh test"
+cargo build --release --package rudolph-demo --package rudolph-app-server
+RUDOLPH_DEMO=$TARGET/release/rudolph-demo
+export CHROMIUM ENVOY_BIN RUDOLPH_DEMO
+
+cd "$FOLDER"
+if [ "${1:-tests}" = screenshots ]; then
+  exec node screenshots.mjs
+fi
+node --test --test-concurrency=1 --test-reporter=spec page.test.mjs looks.test.mjs
