@@ -13,9 +13,9 @@ needs_of() {
     build) echo cc rust wasm_rust ;;
     simulate | top) echo cc rust ;;
     run | bench) echo cc rust wasm_rust envoy ;;
-    test) echo cc rust wasm_rust envoy postgres node wasm_runner ;;
+    test) echo cc rust wasm_rust envoy postgres node wasm_runner chromium page_packages ;;
     lint) echo cc rust wasm_rust linters ;;
-    all) echo cc rust wasm_rust envoy postgres node wasm_runner linters ;;
+    all) echo cc rust wasm_rust envoy postgres node wasm_runner chromium page_packages linters ;;
     *) die "unknown purpose '$1'; allowed: build, run, top, simulate, test, bench, lint, all" ;;
   esac
 }

@@ -17,7 +17,7 @@ case ${1:-tests} in
 esac
 require_rust
 CHROMIUM=$(find_chromium) || die "no Chromium; run scripts/setup.sh test"
-[ -d "$FOLDER/node_modules" ] || die "no packages in $FOLDER; run scripts/setup.sh test"
+page_packages_are_there || die "no packages in $FOLDER; run scripts/setup.sh test"
 ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh test"
 cargo build --release --package rudolph-demo --package rudolph-app-server
 RUDOLPH_DEMO=$TARGET/release/rudolph-demo

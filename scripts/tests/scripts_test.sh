@@ -78,6 +78,7 @@ expect "SCENARIO reaches the simulator" make_says "simulate.sh 'design'" -n simu
 expect "a missing SCENARIO is named" says "SCENARIO is missing; allowed: ablation" scripts/simulate.sh ''
 expect "an unknown SCENARIO is named" says "no scenario 'desing'" scripts/simulate.sh desing
 expect "QUICK is 1 or nothing" says "QUICK is 'yes'" env QUICK=yes scripts/experiment.sh fig6a
+expect "what the page's script can do is named" says "allowed: tests, screenshots" scripts/status-page.sh dance
 expect "a link to nowhere is found" not in_project links_exist '[a](b.md)' docs/a.md
 expect "a link to itself is fine" in_project links_exist '[a](c.md#top) [b](https://example.org)' docs/c.md
 expect "unsafe outside the module is found" not in_project unsafe_stays_put 'unsafe { f() }' filter/core/src/a.rs

@@ -8,10 +8,9 @@ import { eventually, metrics, serverOf, startDemo } from "./demo.mjs";
 let browser, spread, rotation;
 before(async () => {
   browser = await launch();
-  [spread, rotation] = await Promise.all([
-    startDemo("--clients", "12", "--keys", "4000", "--reshuffle-seconds", "0"),
-    startDemo("--clients", "12", "--strategy", "rotation", "--reshuffle-seconds", "2", "--alpha", "1.2"),
-  ]);
+  // One after the other: the first takes the usual port of the page, which the second then finds taken.
+  spread = await startDemo("--clients", "12", "--keys", "4000", "--reshuffle-seconds", "0");
+  rotation = await startDemo("--clients", "12", "--strategy", "rotation", "--reshuffle-seconds", "2", "--alpha", "1.2");
 });
 after(async () => {
   await Promise.all([spread?.stop(), rotation?.stop(), browser?.close()]);
@@ -106,7 +105,7 @@ test("a rotation appears on the page within 3 s", async () => {
 for (const [name, demo] of [["spread", () => spread], ["rotation", () => rotation]]) {
   test(`explanations under ${name} agree with where requests really go`, async () => {
     const cluster = demo();
-    let agreed = 0;
+    let agreed = 0, grew = 0;
     for (let i = 0; i < 60; i += 1) {
       // The hottest keys of the load, and keys that nobody asked for before.
       const hot = (await json(cluster)).filter.hot_keys.map((one) => one.key);
@@ -119,10 +118,13 @@ for (const [name, demo] of [["spread", () => spread], ["rotation", () => rotatio
       // Under load a plan may come in between.
       if (moving(first) !== moving(last)) continue;
       const serving = last.owners.filter((owner) => owner.role !== "retry").map((owner) => owner.address);
-      assert.ok(serving.includes(server), `${key} went to ${server}: ${JSON.stringify(last)}`);
-      agreed += 1;
+      if (serving.includes(server)) agreed += 1;
+      // A worker's own sketch may give a hot key one more copy between two ticks, which nobody else knows yet.
+      else if (last.reason === "hot") grew += 1;
+      else assert.fail(`${key} went to ${server}: ${JSON.stringify(last)}`);
     }
     assert.ok(agreed >= 30, `only ${agreed} of 60 stood still`);
+    assert.ok(grew <= 4, `${grew} hot keys went elsewhere`);
   });
 }
 

@@ -325,16 +325,15 @@ function draw() {
     select.replaceChildren(...doc.filters.map((one) => put(el("option", { value: one.id }), `${one.name} · ${one.cluster ?? "listed servers"} · ${one.strategy} · ${one.id.slice(0, 4)}`)));
   }
   body.classList.toggle("empty", !state);
-  document.querySelector("main").hidden = !state;
   if (!state) {
-    put($("line"), "No filter has told anything yet. It appears here within seconds of its first request or tick.");
-    $("alarms").hidden = true;
+    put($("line"), "Waiting for a filter");
+    $("look").hidden = true;
     return;
   }
   select.value = state.id;
   const plan = state.plan;
   put($("line"), [state.strategy, plan ? `plan ${number(plan.version)}` + (plan.waiting ? ` (${number(plan.waiting)} waits)` : "") : "no plan yet", state.epoch == null ? "" : `epoch ${number(state.epoch)}`, plural(state.servers.length, "server"), rate == null ? "" : `${number(Math.round(rate))} requests/s`].filter(Boolean).join(" · "));
-  $("alarms").hidden = !state.alarms.length;
+  $("look").hidden = !state.alarms.length;
   rows($("alarms"), state.alarms, (alarm) => alarm, () => el("li", {}), (item, alarm) => put(item, alarm));
   put($("peak"), times(state.load.peak_over_mean));
   put($("plain"), times(state.load.plain_peak_over_mean));
