@@ -36,7 +36,7 @@ enum Root {
 impl Root {
     fn configure(text: &[u8]) -> Result<Self, ConfigError> {
         Ok(match Configuration::from_json(text)? {
-            Configuration::Route(config) => Self::Route(Box::new(Filter::new(config))),
+            Configuration::Route(config) => Self::Route(Box::new(Filter::new(*config))),
             Configuration::Status(config) => Self::Status(Box::new(StatusPage::new(config))),
         })
     }

@@ -154,7 +154,7 @@ impl Config {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Configuration {
     /// It routes requests.
-    Route(Config),
+    Route(Box<Config>),
     /// It answers them, with the status page.
     Status(StatusConfig),
 }
@@ -170,7 +170,7 @@ impl Configuration {
             Ok(raw::AnyMode { mode: raw::Mode::Status }) => {
                 Ok(Self::Status(check::status(whole(text)?)?))
             }
-            _ => Ok(Self::Route(Config::from_json(text)?)),
+            _ => Ok(Self::Route(Box::new(Config::from_json(text)?))),
         }
     }
 }

@@ -20,8 +20,8 @@ pub trait MetricSource {
 /// What is recent.
 const RECENT_MS: u64 = 60_000;
 
-/// What still goes on.
-const PRESENT_MS: u64 = 15_000;
+/// What still goes on: since the reading before the last one.
+const PRESENT_MS: u64 = 5_000;
 
 /// Readings of the last minute or so.
 #[derive(Clone, Debug, Default)]

@@ -54,6 +54,7 @@ impl Heat {
     #[must_use]
     pub fn of(plan: &Plan, candidates: u32, loads: &LoadMap) -> Self {
         let bins = match plan.placement {
+            _ if plan.members.is_empty() => 0,
             Placement::Rendezvous => u64::from(rendezvous::BINS),
             Placement::Turned { .. } | Placement::Dealt { .. } => {
                 u64::from(candidates) * plan.members.len() as u64

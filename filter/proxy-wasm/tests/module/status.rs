@@ -334,7 +334,13 @@ fn documents_for_the_browser() {
     ] {
         let mut gateway = Gateway::start(2, &Setup::servers(servers).strategy(strategy));
         let page = Page::add(&mut gateway);
-        load(&mut gateway, 120, 8);
+        for part in 0..12 {
+            load(&mut gateway, 10, 8);
+            // A gateway of that size has more requests a tick.
+            let random = Random::of(part);
+            (0..servers * 40).for_each(|i| drop(gateway.request(i % 2, &random.key(100_000))));
+            gateway.tick_rounds(1);
+        }
         let document = page.json(&mut gateway, "/status.json");
         assert_eq!(document["filter"]["servers"].as_array().unwrap().len(), servers);
         write(name, &document);

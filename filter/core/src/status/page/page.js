@@ -73,6 +73,8 @@ const label = (address) => {
   return ports.size === 1 ? address.replace(/:\d+$/, "") : address;
 };
 
+// A key on all of 200 servers is drawn with a few of its lines; all of them while it is pointed at.
+const MOST_LINES = 16;
 const OUTER = 200, INNER = 166, HEAT = 158, CORE = 144;
 let ringShape = "";
 function drawRing(state) {
@@ -139,15 +141,16 @@ function drawHot(state) {
   state.hot_keys.forEach((key, i) => {
     const from = turn(key.bin, bins), chosen = key.hash === picked;
     if (key.owners.length > 1 || key.owners[0] !== key.home) {
-      const faint = Math.max(0.1, Math.min(0.75, key.load * 2)) / (1 + Math.max(0, key.owners.length - 12) / 40);
+      const faint = Math.max(0.1, Math.min(0.75, key.load * 2)) / (key.owners.length > MOST_LINES ? 3 : 1);
       if (i < 10 || chosen) {
-        for (const owner of key.owners) {
-          parts.push(svg("path", { d: curve(from, middle(state, owner)), class: chosen ? "pick" : null, opacity: chosen ? null : faint.toFixed(2), "stroke-width": Math.max(0.7, Math.min(3, key.load * 8)).toFixed(1) }));
+        const step = chosen ? 1 : Math.ceil(key.owners.length / MOST_LINES);
+        for (const owner of key.owners.filter((_, place) => place % step === 0)) {
+          parts.push(svg("path", { d: curve(from, middle(state, owner)), class: chosen ? "pick" : null, opacity: chosen ? null : faint.toFixed(2), "stroke-width": Math.max(0.7, Math.min(key.owners.length > MOST_LINES ? 1 : 3, key.load * 8)).toFixed(1) }));
         }
       }
     }
     const [cx, cy] = point(from, CORE - 3);
-    dots.push(svg("circle", { cx, cy, r: Math.max(2.5, Math.min(8, Math.sqrt(key.load) * 9)).toFixed(1) }, put(svg("title", {}), `${key.key ?? key.hash}: ${percent(key.share)}`)));
+    dots.push(svg("circle", { cx, cy, r: Math.max(2.5, Math.min(7, Math.sqrt(key.load) * 9)).toFixed(1) }, put(svg("title", {}), `${key.key ?? key.hash}: ${percent(key.share)}`)));
   });
   group.classList.toggle("picked", state.hot_keys.some((key) => key.hash === picked));
   group.replaceChildren(...parts, ...dots);
