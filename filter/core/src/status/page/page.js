@@ -312,10 +312,12 @@ function verdict(state) {
   if (!state.servers.length) return "No server is usable: Envoy's fallback policy routes.";
   if (state.servers.length === 1) return "There is one server: it serves everything.";
   if (peak == null) return "No requests of late.";
-  const over = (value) => Math.max(0, Math.round((value - 1) * 100)) + "%";
-  const first = `The busiest server has ${over(peak)} more than its share.`;
+  const has = (value) => value >= 3
+    ? `${value.toFixed(1)} times its share`
+    : `${Math.max(0, Math.round((value - 1) * 100))}% more than its share`;
+  const first = `The busiest server has ${has(peak)}.`;
   if (state.strategy === "static") return first + " This is plain hashing.";
-  return plain == null ? first : `${first} With hashing alone it would have ${over(plain)} more.`;
+  return plain == null ? first : `${first} With hashing alone it would have ${has(plain)}.`;
 }
 
 function draw() {
