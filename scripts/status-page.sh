@@ -19,9 +19,13 @@ require_rust
 CHROMIUM=$(find_chromium) || die "no Chromium; run scripts/setup.sh test"
 page_packages_are_there || die "no packages in $FOLDER; run scripts/setup.sh test"
 ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh test"
-cargo build --release --package rudolph-demo --package rudolph-app-server
-RUDOLPH_DEMO=$TARGET/release/rudolph-demo
-export CHROMIUM ENVOY_BIN RUDOLPH_DEMO
+export CHROMIUM ENVOY_BIN
+
+# For the tests as `cargo test` has built it; pictures are to show it at its speed.
+profile=dev folder=debug
+if [ "${1:-tests}" = screenshots ]; then profile=release folder=release; fi
+cargo build --profile "$profile" --package rudolph-demo --package rudolph-app-server
+export RUDOLPH_DEMO=$TARGET/$folder/rudolph-demo
 
 cd "$FOLDER"
 if [ "${1:-tests}" = screenshots ]; then
