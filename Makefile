@@ -1,9 +1,9 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run experiment experiments simulate test lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
+.PHONY: help run top experiment experiments simulate test lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
-unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT
+unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT AT
 run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strategy '$(STRATEGY)') $(if $(SERVERS),--servers '$(SERVERS)')
 
 help: ## list the targets
@@ -16,6 +16,10 @@ help: ## list the targets
 run: ## five servers behind Envoy with the filter, and a live table
 	@RUDOLPH_QUIET=1 scripts/setup.sh run
 	@scripts/run.sh $(run_options)
+
+top: ## the status page of a running gateway in the terminal: AT=127.0.0.1:9902
+	@RUDOLPH_QUIET=1 scripts/setup.sh top
+	@scripts/top.sh $(if $(AT),--at '$(AT)')
 
 experiment: ## one figure, measured in real Envoy: NAME=fig6a
 	@RUDOLPH_QUIET=1 scripts/setup.sh run

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [build|run|simulate|test|bench|lint|compose-test|kubernetes-test|gateways-test|all]...: installs what those need and takes what is there.
+# setup.sh PURPOSE...: installs what those need and takes what is there. A purpose is a target of the Makefile, or all.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,14 +11,14 @@ set -euo pipefail
 needs_of() {
   case $1 in
     build) echo cc rust wasm_rust ;;
-    simulate) echo cc rust ;;
+    simulate | top) echo cc rust ;;
     run | bench | gateways-test) echo cc rust wasm_rust envoy ;;
-    test) echo cc rust wasm_rust envoy postgres promtool node wasm_runner ;;
+    test) echo cc rust wasm_rust envoy postgres promtool node wasm_runner chromium page_packages ;;
     lint) echo cc rust wasm_rust linters ;;
     compose-test) echo cc rust wasm_rust envoy postgres ;;
     kubernetes-test) echo cc rust wasm_rust envoy kubernetes containerd ;;
-    all) echo cc rust wasm_rust envoy postgres promtool node wasm_runner linters ;;
-    *) die "unknown purpose '$1'; allowed: build, run, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, all" ;;
+    all) echo cc rust wasm_rust envoy postgres promtool node wasm_runner chromium page_packages linters ;;
+    *) die "unknown purpose '$1'; allowed: build, run, top, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, all" ;;
   esac
 }
 

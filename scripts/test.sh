@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test: on the host, the core as Wasm in Node, the scripts. Ends with one line of totals.
+# Runs every test: on the host, the core as Wasm in Node, the status page in Chromium, the scripts. Ends with one line of
+# totals.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -24,16 +25,28 @@ suite() {
   fi
 }
 
-# total passed|failed: over the runners' own summary lines.
+# total passed|failed: over the runners' own summary lines; Node's say pass and fail.
 total() {
   awk -v word="$1" '/^test result: / {
     for (i = 2; i <= NF; i++) if ($i ~ "^" word ";?$") sum += $(i - 1)
-  } END { print sum + 0 }' "$LOG"
+  }
+  $2 ~ /^(pass|fail)$/ && NF == 3 && index(word, $2) == 1 { sum += $3 }
+  END { print sum + 0 }' "$LOG"
 }
 
 core_in_node() {
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=$(find_wasm_runner) \
     wasm_cargo test --package rudolph-core --lib --tests --no-fail-fast
+}
+
+page_in_chromium() {
+  if ! find_chromium >/dev/null; then
+    say "SKIP the status page in a browser: there is no Chromium"
+  elif ! page_packages_are_there; then
+    say "SKIP the status page in a browser: npm's packages are not installed"
+  else
+    scripts/status-page.sh
+  fi
 }
 
 shell_tests() {
@@ -53,6 +66,7 @@ headline "the filter's module"
 scripts/build-filter.sh || die "the module does not build; no test was run"
 suite "host: cargo test --workspace" cargo test --workspace --no-fail-fast
 suite "wasm: the core's tests in Node" core_in_node
+suite "browser: the status page in Chromium" page_in_chromium
 suite "scripts" shell_tests
 
 headline "total"

@@ -164,6 +164,40 @@ need_node() {
   node_is_usable || die "Node $NODE_MIN or newer is needed; found $(node --version 2>/dev/null || echo none)"
 }
 
+# --- Chromium, and the packages of npm that drive it: a machine that cannot have them skips the page's tests by name
+
+# Prints the Chromium to use.
+find_chromium() {
+  local candidate
+  for candidate in "${CHROMIUM:-}" "$(command -v chromium || true)" "$(command -v chromium-browser || true)" \
+    "$(command -v google-chrome || true)"; do
+    if [ -n "$candidate" ] && bounded 30 "$candidate" --version >/dev/null 2>&1; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+need_chromium() {
+  find_chromium >/dev/null || apt_install chromium || say "no Chromium: the status page is not tested in a browser"
+}
+
+# The lock file names versions and digests, and no registry.
+need_page_packages() {
+  local folder=$ROOT/testbed/status-page
+  page_packages_are_there && return
+  have npm || apt_install npm || true
+  have npm && quietly "npm: installing the packages of testbed/status-page" \
+    bounded 300 npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund && return
+  say "no packages of npm: the status page is not tested in a browser"
+}
+
+page_packages_are_there() {
+  local folder=$ROOT/testbed/status-page
+  [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ]
+}
+
 # --- the runner of wasm-bindgen-test
 
 runner_version() {

@@ -72,11 +72,13 @@ expect "make without a target lists test" make_says "  test "
 expect "SECONDS becomes an option" make_says "run.sh --seconds '20'" -n run SECONDS=20
 expect "STRATEGY comes from the environment" env_strategy_reaches_the_demo
 expect "no option is passed unasked" not make_says " --" -n run
+expect "AT reaches the terminal view" make_says "top.sh --at '127.0.0.1:1'" -n top AT=127.0.0.1:1
 expect "NAME reaches the experiments" make_says "experiment.sh 'fig6a'" -n experiment NAME=fig6a
 expect "SCENARIO reaches the simulator" make_says "simulate.sh 'design'" -n simulate SCENARIO=design
 expect "a missing SCENARIO is named" says "SCENARIO is missing; allowed: ablation" scripts/simulate.sh ''
 expect "an unknown SCENARIO is named" says "no scenario 'desing'" scripts/simulate.sh desing
 expect "QUICK is 1 or nothing" says "QUICK is 'yes'" env QUICK=yes scripts/experiment.sh fig6a
+expect "what the page's script can do is named" says "allowed: tests, screenshots" scripts/status-page.sh dance
 expect "a link to nowhere is found" not in_project links_exist '[a](b.md)' docs/a.md
 expect "a link to itself is fine" in_project links_exist '[a](c.md#top) [b](https://example.org)' docs/c.md
 expect "unsafe outside the module is found" not in_project unsafe_stays_put 'unsafe { f() }' filter/core/src/a.rs

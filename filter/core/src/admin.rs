@@ -14,7 +14,67 @@ pub struct Census {
     pub usable: Members,
     /// How many more the cluster has.
     pub unusable: usize,
+    /// The first of those, with the reason.
+    pub left_out: Vec<LeftOut>,
 }
+
+/// A server of the cluster that no plan holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its address, as far as it has one.
+    pub address: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a server is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It fails its active health check, or was not checked yet.
+    FailsCheck,
+    /// Outlier detection ejected it.
+    Ejected,
+    /// Whoever lists it says that it drains.
+    Draining,
+    /// Whoever lists it says that it is unhealthy.
+    CalledUnhealthy,
+    /// It is about to go.
+    Leaving,
+    /// Servers of an earlier priority are usable.
+    LaterPriority,
+    /// It has no address that requests can be sent to.
+    NoAddress,
+}
+
+impl Reason {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 7] = [
+        Self::FailsCheck,
+        Self::Ejected,
+        Self::Draining,
+        Self::CalledUnhealthy,
+        Self::Leaving,
+        Self::LaterPriority,
+        Self::NoAddress,
+    ];
+
+    /// The words that the status page uses.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::FailsCheck => "fails its health check",
+            Self::Ejected => "ejected by outlier detection",
+            Self::Draining => "draining",
+            Self::CalledUnhealthy => "called unhealthy",
+            Self::Leaving => "leaving",
+            Self::LaterPriority => "of a later priority",
+            Self::NoAddress => "has no address",
+        }
+    }
+}
+
+/// So many servers that are left out are named; the others are only counted.
+pub const MAX_LEFT_OUT: usize = 256;
 
 /// Why a poll taught nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +103,15 @@ pub fn read_clusters(body: &[u8], cluster: &str) -> Result<Census, AdminFault> {
         .filter_map(Host::server)
         .collect();
     let usable = Members::new(servers);
-    Ok(Census { unusable: total - usable.len().min(total), usable })
+    let left_out = (hosts.iter())
+        .filter_map(|host| {
+            let late = Some(host.priority) != first;
+            let reason = host.fault().or(late.then_some(Reason::LaterPriority))?;
+            Some(LeftOut { address: host.name(), reason })
+        })
+        .take(MAX_LEFT_OUT)
+        .collect();
+    Ok(Census { unusable: total - usable.len().min(total), usable, left_out })
 }
 
 #[derive(Deserialize)]
@@ -101,15 +169,32 @@ struct Health {
 
 impl Host {
     fn is_usable(&self) -> bool {
+        self.fault().is_none()
+    }
+
+    fn fault(&self) -> Option<Reason> {
         let health = &self.health_status;
-        let flagged = health.failed_active_health_check
-            || health.failed_outlier_check
-            || health.pending_dynamic_removal
+        let failed = health.failed_active_health_check
             || health.pending_active_hc
             || health.excluded_via_immediate_hc_fail
             || health.active_hc_timeout;
-        let told = ["UNHEALTHY", "DRAINING", "TIMEOUT"];
-        !flagged && !told.contains(&health.eds_health_status.as_str()) && self.server().is_some()
+        if failed {
+            Some(Reason::FailsCheck)
+        } else if health.failed_outlier_check {
+            Some(Reason::Ejected)
+        } else if health.pending_dynamic_removal {
+            Some(Reason::Leaving)
+        } else {
+            match health.eds_health_status.as_str() {
+                "DRAINING" => Some(Reason::Draining),
+                "UNHEALTHY" | "TIMEOUT" => Some(Reason::CalledUnhealthy),
+                _ => self.server().is_none().then_some(Reason::NoAddress),
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        self.server().map(|server| server.address.as_str().to_owned()).unwrap_or_default()
     }
 
     fn server(&self) -> Option<Server> {

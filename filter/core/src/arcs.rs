@@ -56,6 +56,18 @@ impl Arcs {
         self.starts.last().copied().unwrap_or(0)
     }
 
+    /// Where each server's arc begins, and at the end the number of bins.
+    #[must_use]
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// The owner of a bin at rotation 0.
+    #[must_use]
+    pub fn owner(&self, bin: u32) -> usize {
+        self.starts.partition_point(|&start| start <= bin).saturating_sub(1)
+    }
+
     /// The owner of each bin at a rotation.
     #[must_use]
     pub fn owners(&self, rotation: u32) -> Vec<u16> {

@@ -43,7 +43,9 @@ impl KeyFinder {
         self.sources.iter().find_map(|source| source.read(request)).map(|key| self.reduce(key))
     }
 
-    fn reduce(&self, mut key: Vec<u8>) -> Vec<u8> {
+    /// What of a key's bytes names its shard.
+    #[must_use]
+    pub fn reduce(&self, mut key: Vec<u8>) -> Vec<u8> {
         key.truncate(MAX_KEY_BYTES);
         if !self.hash_tag {
             return key;
@@ -109,7 +111,7 @@ fn query_parameter(target: &[u8], name: &str) -> Option<Vec<u8>> {
 }
 
 /// So that `a%2Fb` and `a/b` are one key, as they are to a server. A malformed escape stays as it is.
-fn percent_decoded(text: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn percent_decoded(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|&byte| byte == b'%' || byte == b'+') {
         return Cow::Borrowed(text);
     }

@@ -12,6 +12,9 @@
 //! [`planner`] on the [`servers`] that the configuration or the [`admin`] interface named; it publishes one
 //! [`plan`], which every worker spells out as a table ([`rendezvous`] race or [`arcs`]) and adopts whole when its
 //! time comes. What there is to tell is in [`telemetry`]; what there is to choose, in [`config`].
+//!
+//! **A look.** [`status`] reads what the workers left in the shared store and answers the status page's requests: what
+//! is, what was in the last minutes, and why a key goes where it goes.
 
 pub mod admin;
 pub mod agreement;
@@ -28,6 +31,7 @@ pub mod rendezvous;
 pub mod router;
 pub mod servers;
 pub mod sketch;
+pub mod status;
 pub mod table;
 pub mod telemetry;
 pub mod wire;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use common::{config, first_plan, members, numbered, table};
-use rudolph_core::config::{Config, ConfigError, Strategy};
+use rudolph_core::config::{Config, ConfigError, Configuration, Strategy};
 use rudolph_core::hash::KeyHash;
 use rudolph_core::servers::Members;
 use rudolph_core::table::Table;
@@ -36,8 +36,16 @@ fn name<'a>(row: &[&'a str]) -> &'a str {
     row[0].trim_matches('`')
 }
 
+/// The fields of a filter that routes, and those of one that serves the status page.
+fn fields_of(mode: &str) -> Vec<Vec<&'static str>> {
+    let (before, rest) = CONFIGURATION.split_once("\n## The status page\n").unwrap();
+    let (status, after) = rest.split_once("\n## ").unwrap();
+    let parts = if mode == "status" { vec![status] } else { vec![before, after] };
+    parts.into_iter().flat_map(|part| rows(part, 5)).collect()
+}
+
 fn fields() -> Vec<Vec<&'static str>> {
-    rows(CONFIGURATION, 5)
+    fields_of("route")
 }
 
 fn parsed(json: &Value) -> Result<Config, ConfigError> {
@@ -46,7 +54,7 @@ fn parsed(json: &Value) -> Result<Config, ConfigError> {
 
 /// The names that the reader says it would have taken in place of `?`.
 fn expected_names(text: &str) -> Vec<String> {
-    let error = Config::from_json(text.as_bytes()).unwrap_err().to_string();
+    let error = Configuration::from_json(text.as_bytes()).unwrap_err().to_string();
     let (_, expected) = error.split_once("expected").unwrap_or_else(|| panic!("{text}: {error}"));
     expected.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect()
 }
@@ -114,6 +122,7 @@ fn expected_words(text: &str) -> Vec<String> {
 #[test]
 fn the_configuration_page_names_every_word_that_a_field_takes() {
     let fields = [
+        (r#"{"mode": "?"}"#, 2),
         (r#"{"strategy": "?"}"#, 5),
         (r#"{"key": ["?"]}"#, 6),
         (r#"{"membership": {"source": "?"}}"#, 2),
@@ -139,7 +148,8 @@ fn defaults_on_the_configuration_page_are_those_of_the_code() {
         let mut written = base_of(field);
         set(&mut written, field, default);
         let (written, left_out) = (parsed(&written).unwrap(), parsed(&base_of(field)).unwrap());
-        let written = Config { digest: left_out.digest, ..written };
+        let (digest, text) = (left_out.digest, left_out.text.clone());
+        let written = Config { digest, text, ..written };
         assert_eq!(written, left_out, "{field}");
         checked += 1;
     }
@@ -168,6 +178,32 @@ fn bounds_on_the_configuration_page_are_those_of_the_code() {
     assert!(checked >= 10, "only {checked} bounds were read");
 }
 
+fn status_page(field: &str, value: &Value) -> Result<Configuration, ConfigError> {
+    let mut json = json!({"mode": "status"});
+    json[field] = value.clone();
+    Configuration::from_json(json.to_string().as_bytes())
+}
+
+#[test]
+fn the_fields_of_the_status_page_are_those_of_the_code() {
+    let fields = fields_of("status");
+    let real: BTreeSet<String> =
+        expected_names(r#"{"mode": "status", "?": 0}"#).into_iter().collect();
+    let written: BTreeSet<String> = fields.iter().map(|row| name(row).to_owned()).collect();
+    assert_eq!(written, real);
+    let least = status_page("mode", &json!("status")).unwrap();
+    for row in &fields[1..] {
+        let default = serde_json::from_str(row[2].trim_matches('`')).unwrap();
+        assert_eq!(status_page(name(row), &default).unwrap(), least, "{}", name(row));
+    }
+    let refresh = |ms: u64| status_page("refresh_ms", &json!(ms)).is_ok();
+    assert_eq!([249, 250, 60_000, 60_001].map(refresh), [false, true, true, false]);
+    let title = |length: usize| status_page("title", &json!("t".repeat(length))).is_ok();
+    assert_eq!([0, 1, 64, 65].map(title), [false, true, true, false]);
+    let hosts = |count: usize| status_page("hosts", &json!(vec!["a.example"; count])).is_ok();
+    assert_eq!([0, 16, 17].map(hosts), [true, true, false]);
+}
+
 #[test]
 fn epochs_on_the_configuration_page_are_those_of_the_code() {
     let mut found = 0;
@@ -194,7 +230,7 @@ fn examples_on_the_configuration_page_are_accepted() {
         .collect();
     assert!(blocks.len() >= 5);
     for block in blocks {
-        if let Err(error) = Config::from_json(block.as_bytes()) {
+        if let Err(error) = Configuration::from_json(block.as_bytes()) {
             panic!("{error}\n{block}");
         }
     }

@@ -115,6 +115,16 @@ impl Worker {
         Ok(self.root)
     }
 
+    /// Lets another root serve requests and ticks, as where two listeners have filters in one VM.
+    ///
+    /// # Errors
+    /// When there is no such root.
+    pub fn serve_with(&mut self, root: u32) -> Result<(), WorkerError> {
+        self.known_root(root)?;
+        self.root = root;
+        Ok(())
+    }
+
     /// Takes a root out of service: `proxy_on_done` if exported, then `proxy_on_delete`.
     ///
     /// # Errors

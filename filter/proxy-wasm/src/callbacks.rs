@@ -1,6 +1,6 @@
 //! What Envoy calls. `exports.txt` gives these symbols the names of the ABI.
 //!
-//! A context is a root (one configured filter in this worker) or a stream (one request under a root). What is
+//! A context is a root (one configured filter in this worker, or one status page) or a stream (one request under a root). What is
 //! unknown is ignored: a callback must never trap.
 #![allow(unsafe_code)] // `no_mangle` alone
 
@@ -9,17 +9,44 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use proxy_wasm::types::{BufferType, LogLevel};
+use rudolph_core::config::{ConfigError, Configuration};
 
 use crate::filter::{Filter, Sent};
-use crate::host;
+use crate::host::{self, HostFault};
+use crate::status::StatusPage;
 
-/// Envoy's answer to "go on".
+/// Envoy is to go on with the request.
 const CONTINUE: u32 = 0;
+
+/// Envoy is to stop: the request was answered.
+const PAUSE: u32 = 1;
 
 #[derive(Debug, Default)]
 struct Vm {
-    roots: HashMap<u32, Option<Filter>, ById>,
+    roots: HashMap<u32, Option<Root>, ById>,
     streams: HashMap<u32, Stream, ById>,
+}
+
+#[derive(Debug)]
+enum Root {
+    Route(Box<Filter>),
+    Status(Box<StatusPage>),
+}
+
+impl Root {
+    fn configure(text: &[u8]) -> Result<Self, ConfigError> {
+        Ok(match Configuration::from_json(text)? {
+            Configuration::Route(config) => Self::Route(Box::new(Filter::new(*config))),
+            Configuration::Status(config) => Self::Status(Box::new(StatusPage::new(config))),
+        })
+    }
+
+    fn start(&self) -> Result<(), HostFault> {
+        match self {
+            Self::Route(filter) => filter.start(),
+            Self::Status(page) => page.start(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -64,7 +91,7 @@ fn with_vm<T: Default>(run: impl FnOnce(&mut Vm) -> T) -> T {
 
 fn with_filter<T: Default>(root: u32, run: impl FnOnce(&mut Filter) -> T) -> T {
     with_vm(|vm| match vm.roots.get_mut(&root) {
-        Some(Some(filter)) => run(filter),
+        Some(Some(Root::Route(filter))) => run(filter),
         _ => T::default(),
     })
 }
@@ -93,8 +120,8 @@ extern "C" fn rudolph_on_vm_start(_root: u32, _size: usize) -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn rudolph_on_configure(root: u32, size: usize) -> u32 {
     let text = host::buffer(BufferType::PluginConfiguration, size);
-    let filter = match text.map(|text| Filter::configure(&text)) {
-        Ok(Ok(filter)) => filter,
+    let configured = match text.map(|text| Root::configure(&text)) {
+        Ok(Ok(root)) => root,
         Ok(Err(refusal)) => {
             host::log(LogLevel::Error, &refusal.to_string());
             return 0;
@@ -105,14 +132,18 @@ extern "C" fn rudolph_on_configure(root: u32, size: usize) -> u32 {
             return 0;
         }
     };
-    let started = filter.start().is_ok();
-    with_vm(|vm| vm.roots.insert(root, Some(filter)).map(drop));
+    let started = configured.start().is_ok();
+    with_vm(|vm| vm.roots.insert(root, Some(configured)).map(drop));
     u32::from(started)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn rudolph_on_tick(root: u32) {
-    with_filter(root, Filter::on_tick);
+    with_vm(|vm| match vm.roots.get_mut(&root) {
+        Some(Some(Root::Route(filter))) => filter.on_tick(),
+        Some(Some(Root::Status(page))) => page.on_tick(),
+        _ => {}
+    });
 }
 
 #[unsafe(no_mangle)]
@@ -130,24 +161,43 @@ extern "C" fn rudolph_on_http_call_response(
 extern "C" fn rudolph_on_request_headers(context: u32, _headers: usize, _end: u32) -> u32 {
     with_vm(|vm| {
         let Some(stream) = vm.streams.get_mut(&context) else {
-            return;
+            return CONTINUE;
         };
-        if let Some(Some(filter)) = vm.roots.get_mut(&stream.root) {
-            stream.sent = filter.on_request();
+        match vm.roots.get_mut(&stream.root) {
+            Some(Some(Root::Route(filter))) => stream.sent = filter.on_request(),
+            Some(Some(Root::Status(_))) => {
+                let root = stream.root;
+                answer(vm, root);
+                return PAUSE;
+            }
+            _ => {}
         }
+        CONTINUE
+    })
+}
+
+/// The page is taken out while it answers, so that it can look at the filters beside it.
+fn answer(vm: &mut Vm, root: u32) {
+    let Some(place) = vm.roots.get_mut(&root) else { return };
+    let Some(Root::Status(mut page)) = place.take() else { return };
+    let filters = vm.roots.values().filter_map(|root| match root {
+        Some(Root::Route(filter)) => Some(&**filter),
+        _ => None,
     });
-    CONTINUE
+    page.on_request(filters);
+    vm.roots.insert(root, Some(Root::Status(page)));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn rudolph_on_delete(context: u32) {
     with_vm(|vm| {
         if let Some(stream) = vm.streams.remove(&context) {
-            if let (Some(sent), Some(Some(filter))) = (stream.sent, vm.roots.get_mut(&stream.root))
+            if let (Some(sent), Some(Some(Root::Route(filter)))) =
+                (stream.sent, vm.roots.get_mut(&stream.root))
             {
                 filter.on_finished(&sent);
             }
-        } else if let Some(Some(mut filter)) = vm.roots.remove(&context) {
+        } else if let Some(Some(Root::Route(mut filter))) = vm.roots.remove(&context) {
             filter.on_end();
         }
     });

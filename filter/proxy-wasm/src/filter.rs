@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proxy_wasm::types::{BufferType, LogLevel, MapType};
 use rudolph_core::admin::CLUSTERS_PATH;
 use rudolph_core::audit::Answered;
-use rudolph_core::config::{Config, ConfigError};
+use rudolph_core::config::Config;
 use rudolph_core::hash::KeyHash;
 use rudolph_core::key::HeaderSource;
 use rudolph_core::plan::Plan;
@@ -54,10 +54,13 @@ impl HeaderSource for Request {
 }
 
 impl Filter {
-    /// Reads the configuration. It also runs in a VM that Envoy throws away, so nothing is claimed before a tick.
-    pub(crate) fn configure(text: &[u8]) -> Result<Self, ConfigError> {
-        let config = Config::from_json(text)?;
-        Ok(Self { worker: Worker::new(Arc::new(config)), metrics: None, owners: Vec::new() })
+    /// It is also made in a VM that Envoy throws away, so nothing is claimed before a tick.
+    pub(crate) fn new(config: Config) -> Self {
+        Self { worker: Worker::new(Arc::new(config)), metrics: None, owners: Vec::new() }
+    }
+
+    pub(crate) fn worker(&self) -> &Worker {
+        &self.worker
     }
 
     /// The first tick comes soon; it is where a worker begins.
@@ -95,7 +98,11 @@ impl Filter {
 
     fn route(&mut self) -> Result<Route, Outcome> {
         match self.worker.config().key.find(&mut Request) {
-            Some(key) => self.worker.route(KeyHash::of(&key)),
+            Some(key) => {
+                let hash = KeyHash::of(&key);
+                self.worker.note_key(hash, &key);
+                self.worker.route(hash)
+            }
             None => Err(self.worker.no_key()),
         }
     }

@@ -47,6 +47,16 @@ unsafe extern "C" {
         data: *mut *mut u8,
         size: *mut usize,
     ) -> u32;
+    fn proxy_send_local_response(
+        status: u32,
+        details: *const u8,
+        details_size: usize,
+        body: *const u8,
+        body_size: usize,
+        headers: *const u8,
+        headers_size: usize,
+        grpc_status: i32,
+    ) -> u32;
     fn proxy_get_shared_data(
         key: *const u8,
         key_size: usize,
@@ -152,6 +162,25 @@ pub(crate) fn remove_request_header(name: &str) -> Result<(), HostFault> {
 /// A property by its path, the parts separated by NUL.
 pub(crate) fn property(path: &str) -> Result<Option<Vec<u8>>, HostFault> {
     bytes_from(|data, size| unsafe { proxy_get_property(path.as_ptr(), path.len(), data, size) })
+}
+
+/// Answers the request at hand; nothing is sent on.
+pub(crate) fn respond(status: u32, headers: &[(&str, &str)], body: &[u8]) -> Result<(), HostFault> {
+    const NOT_GRPC: i32 = -1;
+    const DETAILS: &str = "rudolph_status";
+    let headers = serialized(headers);
+    done(unsafe {
+        proxy_send_local_response(
+            status,
+            DETAILS.as_ptr(),
+            DETAILS.len(),
+            body.as_ptr(),
+            body.len(),
+            headers.as_ptr(),
+            headers.len(),
+            NOT_GRPC,
+        )
+    })
 }
 
 /// A shared value and its version.

@@ -1,6 +1,7 @@
 //! The core's counters and gauges as Envoy metrics, written once a tick and never on a request.
 
 use proxy_wasm::types::MetricType;
+use rudolph_core::status::Readings;
 use rudolph_core::telemetry::{Counter, Counters, Gauge, Gauges};
 
 use crate::host::{self, HostFault};
@@ -40,6 +41,18 @@ impl Metrics {
             }
         }
         Ok(())
+    }
+
+    /// What Envoy says of all of them, from all workers.
+    pub(crate) fn read(&self) -> Result<Readings, HostFault> {
+        let mut readings = Readings::default();
+        for (value, id) in readings.counters.iter_mut().zip(&self.counters) {
+            *value = host::metric(*id)?;
+        }
+        for (value, id) in readings.gauges.iter_mut().zip(&self.gauges) {
+            *value = host::metric(*id)?;
+        }
+        Ok(readings)
     }
 
     /// All workers write one gauge, and the last to adopt a plan must not show an older one.

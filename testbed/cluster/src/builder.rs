@@ -9,7 +9,7 @@ use crate::baseline::Baseline;
 use crate::cluster::{Cluster, Watched};
 use crate::error::ClusterError;
 use crate::process::Process;
-use crate::render::{self, Changes, Kind, Rendered};
+use crate::render::{self, Changes, Kind, Rendered, StatusPage};
 use crate::scratch::Scratch;
 use crate::server::{Recipe, Server, ServerSettings};
 use crate::{locate, ports, watched};
@@ -29,6 +29,9 @@ pub struct Builder {
     debug_header: bool,
     admin_socket: bool,
     filter_polls: Option<SocketAddr>,
+    status: bool,
+    status_port: Option<u16>,
+    status_fields: Map<String, Value>,
     failure_policy: Option<String>,
     awaits_plan: bool,
     log_level: String,
@@ -48,6 +51,9 @@ impl Default for Builder {
             debug_header: false,
             admin_socket: false,
             filter_polls: None,
+            status: true,
+            status_port: None,
+            status_fields: Map::new(),
             failure_policy: None,
             awaits_plan: true,
             log_level: "warning".to_owned(),
@@ -104,10 +110,11 @@ impl Builder {
         self
     }
 
-    /// Another module than `target/rudolph.wasm`.
+    /// Another module than `target/rudolph.wasm`. Such a one is not asked for a status page.
     #[must_use]
     pub fn module(mut self, file: impl Into<PathBuf>) -> Self {
         self.module = Some(file.into());
+        self.status = false;
         self
     }
 
@@ -129,6 +136,27 @@ impl Builder {
     #[must_use]
     pub fn filter_polls(mut self, address: SocketAddr) -> Self {
         self.filter_polls = Some(address);
+        self
+    }
+
+    /// Whether the filter's status page is served, as it is where the filter is shipped.
+    #[must_use]
+    pub fn status_page(mut self, on: bool) -> Self {
+        self.status = on;
+        self
+    }
+
+    /// A port for the status page, if it is free; else any.
+    #[must_use]
+    pub fn status_port(mut self, port: u16) -> Self {
+        self.status_port = Some(port);
+        self
+    }
+
+    /// Sets one field of the status page's configuration.
+    #[must_use]
+    pub fn status_field(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.status_fields.insert(name.to_owned(), value.into());
         self
     }
 
@@ -171,13 +199,14 @@ impl Builder {
         let admin = self.admin_address(&scratch)?;
         let files =
             Watched { servers: scratch.file("servers.json"), filter: scratch.file("filter.json") };
-        let rendered = self.render(&root, listener, &admin, &files)?;
+        let status = self.status_address()?;
+        let rendered = self.render(&root, listener, &admin, status, &files)?;
         write_files(&scratch, &files, &rendered, &servers)?;
         let arguments = self.envoy_arguments(&scratch);
         let envoy = Process::start("Envoy", &envoy, &arguments, &scratch.file("envoy.log"))?;
         let filter = rendered.filter;
         let mut cluster =
-            Cluster { envoy, servers, recipe, listener, admin, files, filter, scratch };
+            Cluster { envoy, servers, recipe, listener, status, admin, files, filter, scratch };
         cluster.wait_until_ready(self.patience, self.awaits_plan).await?;
         Ok(cluster)
     }
@@ -215,11 +244,20 @@ impl Builder {
         ports::free_address().map(AdminAddress::Tcp)
     }
 
+    fn status_address(&self) -> Result<Option<SocketAddr>, ClusterError> {
+        if !self.status || self.baseline.is_some() {
+            return Ok(None);
+        }
+        let wanted = self.status_port.and_then(ports::if_free);
+        wanted.map_or_else(ports::free_address, Ok).map(Some)
+    }
+
     fn render(
         &self,
         root: &Path,
         listener: SocketAddr,
         admin: &AdminAddress,
+        status: Option<SocketAddr>,
         files: &Watched,
     ) -> Result<Rendered, ClusterError> {
         let changes = |kind| Changes { listener, admin, servers_file: &files.servers, kind };
@@ -241,6 +279,7 @@ impl Builder {
             fields: &fields,
             polls: self.filter_polls,
             failure_policy: self.failure_policy.as_deref(),
+            status: status.map(|listener| StatusPage { listener, fields: &self.status_fields }),
             echo_debug: self.debug_header.then_some(DEBUG_HEADER),
         };
         render::render(&root.join("envoy/standalone/rudolph.yaml"), &changes(kind))

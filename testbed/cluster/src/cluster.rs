@@ -31,6 +31,7 @@ pub struct Cluster {
     pub(crate) servers: Vec<Server>,
     pub(crate) recipe: Option<Recipe>,
     pub(crate) listener: SocketAddr,
+    pub(crate) status: Option<SocketAddr>,
     pub(crate) admin: AdminAddress,
     pub(crate) files: Watched,
     pub(crate) filter: Option<FilterParts>,
@@ -47,6 +48,12 @@ impl Cluster {
     #[must_use]
     pub fn envoy_address(&self) -> SocketAddr {
         self.listener
+    }
+
+    /// Where the status page is, if there is one.
+    #[must_use]
+    pub fn status_address(&self) -> Option<SocketAddr> {
+        self.status
     }
 
     #[must_use]

@@ -27,6 +27,12 @@ pub(crate) fn free_address() -> Result<SocketAddr, ClusterError> {
     Err(ClusterError::NoFreePort { first: FIRST, last: LAST })
 }
 
+/// The loopback address of this port, if nobody listens on it.
+pub(crate) fn if_free(port: u16) -> Option<SocketAddr> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    TcpListener::bind(address).is_ok().then_some(address)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

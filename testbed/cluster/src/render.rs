@@ -13,9 +13,12 @@ use crate::error::ClusterError;
 /// The name that the shipped configuration gives the filter, and the cluster of the servers.
 pub(crate) const FILTER: &str = "rudolph";
 pub(crate) const SERVERS: &str = "app";
+const STATUS: &str = "rudolph_status";
 const ADMIN_CLUSTER: &str = "rudolph_admin";
 
 const MANAGER: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config";
+const STATUS_FILTER: &str =
+    "/filter_chains/0/filters/0/typed_config/http_filters/0/typed_config/config";
 const FILTER_TYPE: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
 
 /// What differs from the shipped file.
@@ -36,9 +39,17 @@ pub(crate) enum Kind<'a> {
         /// Where the filter looks for the admin interface, if not where it is.
         polls: Option<SocketAddr>,
         failure_policy: Option<&'a str>,
+        status: Option<StatusPage<'a>>,
         echo_debug: Option<&'a str>,
     },
     Baseline(Baseline),
+}
+
+/// The listener of the status page, with the fields of its configuration that differ from the shipped ones.
+#[derive(Debug)]
+pub(crate) struct StatusPage<'a> {
+    pub(crate) listener: SocketAddr,
+    pub(crate) fields: &'a Map<String, Value>,
 }
 
 #[derive(Debug)]
@@ -110,7 +121,7 @@ fn render_text(text: &str, changes: &Changes<'_>) -> Result<Rendered, String> {
     bootstrap["node"] = json!({ "id": "rudolph-testbed", "cluster": "rudolph-testbed" });
     watch_servers(cluster(&mut bootstrap, SERVERS)?, changes.servers_file);
     let filter = match &changes.kind {
-        Kind::Filter { file, module, fields, polls, failure_policy, echo_debug } => {
+        Kind::Filter { file, module, fields, polls, failure_policy, status, echo_debug } => {
             let endpoint = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address";
             *at(cluster(&mut bootstrap, ADMIN_CLUSTER)?, endpoint)? =
                 polls.map_or(admin, socket_address);
@@ -119,6 +130,10 @@ fn render_text(text: &str, changes: &Changes<'_>) -> Result<Rendered, String> {
                     json!([{ "header": { "key": header, "value": format!("%REQ({header})%") } }]);
             }
             let mut parts = watch_filter(&mut bootstrap, file, module, fields)?;
+            match status {
+                Some(page) => place_status(&mut bootstrap, page, module)?,
+                None => listeners(&mut bootstrap)?.retain(|listener| listener["name"] != STATUS),
+            }
             if let Some(policy) = failure_policy {
                 parts.wasm["config"]["failure_policy"] = (*policy).into();
             }
@@ -140,6 +155,27 @@ fn cluster<'v>(bootstrap: &'v mut Value, name: &str) -> Result<&'v mut Value, St
     let clusters = at(bootstrap, "/static_resources/clusters")?.as_array_mut();
     let found = clusters.into_iter().flatten().find(|cluster| cluster["name"] == name);
     found.ok_or_else(|| format!("no cluster {name}"))
+}
+
+fn listeners(bootstrap: &mut Value) -> Result<&mut Vec<Value>, String> {
+    let listeners = at(bootstrap, "/static_resources/listeners")?.as_array_mut();
+    listeners.ok_or_else(|| "no list of listeners".to_owned())
+}
+
+fn place_status(bootstrap: &mut Value, page: &StatusPage<'_>, module: &Path) -> Result<(), String> {
+    let found = listeners(bootstrap)?.iter_mut().find(|listener| listener["name"] == STATUS);
+    let listener = found.ok_or_else(|| format!("no listener {STATUS}"))?;
+    listener["address"] = socket_address(page.listener);
+    let filter = at(listener, STATUS_FILTER)?;
+    *at(filter, "/vm_config/code/local/filename")? = json!(module);
+    let text = at(filter, "/configuration/value")?;
+    let mut config: Value = serde_json::from_str(text.as_str().unwrap_or_default())
+        .map_err(|error| format!("configuration of the status page: {error}"))?;
+    for (name, value) in page.fields {
+        config[name] = value.clone();
+    }
+    *text = config.to_string().into();
+    Ok(())
 }
 
 fn watch_servers(cluster: &mut Value, file: &Path) {

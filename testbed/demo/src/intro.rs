@@ -22,7 +22,7 @@ pub(crate) fn intro(
         0.0 => "never reshuffled".to_owned(),
         seconds => format!("reshuffled every {seconds} s"),
     };
-    vec![
+    let mut lines = vec![
         format!("  servers  {}, {} to {}", addresses.len(), ends[0], ends[1]),
         format!(
             "           each {} slots, hits {} ms, misses {} ms, {} keys cached",
@@ -43,8 +43,14 @@ pub(crate) fn intro(
             cluster.envoy_address()
         ),
         "  table    off home: requests that went to another server of their hot key".to_owned(),
-        String::new(),
-    ]
+    ];
+    if let Some(address) = cluster.status_address() {
+        lines.push(format!(
+            "  look     http://{address}  the status page: shards, hot keys, and why"
+        ));
+    }
+    lines.push(String::new());
+    lines
 }
 
 pub(crate) fn heading(style: Style, options: &Options) -> String {

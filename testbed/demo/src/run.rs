@@ -17,6 +17,8 @@ use crate::summary::summary;
 use crate::{table, warm};
 
 const WORKERS: u32 = 2;
+/// As in the shipped configuration, so that `make top` finds it; another one if that is taken.
+const STATUS_PORT: u16 = 9902;
 /// Slow enough that the servers' slots are the limit, and not the cores of a laptop that runs all of it.
 const SLOTS: u32 = 4;
 const HIT: Duration = Duration::from_millis(4);
@@ -141,7 +143,12 @@ async fn start(options: &Options, settings: &ServerSettings) -> Result<Cluster, 
         .concurrency(WORKERS);
     let builder = match options.strategy.baseline() {
         Some(policy) => builder.baseline(policy),
-        None => builder.strategy(options.strategy.name()),
+        // The keys are the demo's own, so they may be seen.
+        None => builder
+            .strategy(options.strategy.name())
+            .filter_field("clear_keys", true)
+            .status_field("title", "Rudolph demo")
+            .status_port(STATUS_PORT),
     };
     builder.start().await
 }

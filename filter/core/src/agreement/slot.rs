@@ -18,7 +18,7 @@ pub const MAX_SLOTS: usize = 256;
 pub struct OwnSlot {
     config: u64,
     arena: usize,
-    held: Option<(Shelf, Expect)>,
+    held: Option<(usize, Shelf, Expect)>,
 }
 
 impl OwnSlot {
@@ -33,6 +33,12 @@ impl OwnSlot {
         self.arena
     }
 
+    /// The number of the slot that it holds.
+    #[must_use]
+    pub fn number(&self) -> Option<usize> {
+        self.held.as_ref().map(|(number, ..)| *number)
+    }
+
     /// Publishes under the held slot, or under a free one. Says whether it did: all slots may be taken.
     pub fn publish(
         &mut self,
@@ -41,8 +47,8 @@ impl OwnSlot {
         slot: &Slot,
     ) -> Result<bool, StoreFault> {
         let sealed = records::seal_slot(self.config, slot);
-        if let Some((shelf, expect)) = self.held.take()
-            && self.put(store, tally, shelf, expect, &sealed)?
+        if let Some((number, shelf, expect)) = self.held.take()
+            && self.put(store, tally, (number, shelf), expect, &sealed)?
         {
             return Ok(true);
         }
@@ -50,7 +56,7 @@ impl OwnSlot {
             let mut shelf = shelf(self.arena, number);
             let seen = shelf.read_own(store, tally, self.config, records::peek_slot_heartbeat)?;
             let free = seen.value.is_none_or(|heartbeat| !alive(heartbeat, slot.heartbeat_ms));
-            if free && self.put(store, tally, shelf, seen.expect, &sealed)? {
+            if free && self.put(store, tally, (number, shelf), seen.expect, &sealed)? {
                 return Ok(true);
             }
         }
@@ -62,7 +68,7 @@ impl OwnSlot {
         &mut self,
         store: &mut dyn SharedStore,
         tally: &mut Tally,
-        shelf: Shelf,
+        (number, shelf): (usize, Shelf),
         expect: Expect,
         sealed: &[u8],
     ) -> Result<bool, StoreFault> {
@@ -74,14 +80,14 @@ impl OwnSlot {
         };
         let mine = now.bytes == sealed;
         if mine {
-            self.held = Some((shelf, Expect::Version(now.version)));
+            self.held = Some((number, shelf, Expect::Version(now.version)));
         }
         Ok(mine)
     }
 
     /// Gives the slot up, so that the next worker need not wait for the lease to end.
     pub fn release(&mut self, store: &mut dyn SharedStore) {
-        if let Some((shelf, expect)) = self.held.take() {
+        if let Some((_, shelf, expect)) = self.held.take() {
             let sealed = records::seal_slot(self.config, &Slot::default());
             // Nothing can be done about a failure here: the lease ends by itself.
             let _ = shelf.replace(store, &mut Tally::default(), expect, &sealed);
@@ -98,13 +104,25 @@ pub fn read_all(
     now_ms: u64,
     mut take: impl FnMut(Slot),
 ) -> Result<(), StoreFault> {
+    read_numbered(store, tally, config, arena, now_ms, |_, slot| take(slot))
+}
+
+/// The same with the slots' numbers.
+pub fn read_numbered(
+    store: &mut dyn SharedStore,
+    tally: &mut Tally,
+    config: u64,
+    arena: usize,
+    now_ms: u64,
+    mut take: impl FnMut(usize, Slot),
+) -> Result<(), StoreFault> {
     for number in 0..MAX_SLOTS {
         let seen = shelf(arena, number).read_own(store, tally, config, records::open_slot)?;
         if seen.expect == Expect::Absent {
             break;
         }
         if let Some(slot) = seen.value.filter(|slot| alive(slot.heartbeat_ms, now_ms)) {
-            take(slot);
+            take(number, slot);
         }
     }
     Ok(())

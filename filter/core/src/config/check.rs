@@ -4,19 +4,25 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use super::raw::Source;
-use super::{Config, ConfigError, MAX_OWNERS, Membership, Pin, Rotation, Spread, Strategy, raw};
+use super::raw::{Mode, Source};
+use super::{
+    Config, ConfigError, MAX_OWNERS, Membership, Pin, Rotation, Spread, StatusConfig, Strategy, raw,
+};
 use crate::hot::MAX_HOT_KEYS;
 use crate::key::{KeyFinder, KeySource};
 use crate::servers::{Address, MAX_SERVERS, MAX_WEIGHT, Members, Server};
 
 const MAX_NAME_BYTES: usize = 256;
 
-pub(super) fn config(raw: raw::Config, digest: u64) -> Result<Config, ConfigError> {
+pub(super) fn config(raw: raw::Config, text: &[u8], digest: u64) -> Result<Config, ConfigError> {
+    if raw.mode == Mode::Status {
+        return refuse("mode", "\"status\"", "\"route\" where requests are routed");
+    }
     let tick_ms = within("tick_ms", raw.tick_ms, 10..=1000)?;
     let upstream_header = header_name("upstream_header", &raw.upstream_header)?;
     let sources = key_sources(&raw.key, &upstream_header)?;
     Ok(Config {
+        text: text.into(),
         digest,
         strategy: raw.strategy,
         membership: membership(raw.membership)?,
@@ -24,6 +30,7 @@ pub(super) fn config(raw: raw::Config, digest: u64) -> Result<Config, ConfigErro
         debug_header: debug_header(raw.debug_header.as_deref(), &sources, &upstream_header)?,
         key: KeyFinder { sources, hash_tag: raw.hash_tag },
         upstream_header,
+        clear_keys: raw.clear_keys,
         stat_prefix: stat_prefix(raw.stat_prefix)?,
         tick_ms,
         epoch_ms: epoch_ms(raw.strategy, tick_ms, raw.epoch_ms)?,
@@ -31,6 +38,31 @@ pub(super) fn config(raw: raw::Config, digest: u64) -> Result<Config, ConfigErro
         pin: pin(&raw.pin)?,
         rotation: rotation(&raw.rotation)?,
     })
+}
+
+pub(super) fn status(raw: raw::StatusConfig) -> Result<StatusConfig, ConfigError> {
+    let length = raw.title.chars().count();
+    if length == 0 || length > 64 || raw.title.chars().any(char::is_control) {
+        return refuse("title", quoted(&raw.title), "1 to 64 printable characters");
+    }
+    if raw.hosts.len() > 16 {
+        return refuse("hosts", format!("{} hosts", raw.hosts.len()), "0 to 16 hosts");
+    }
+    let host = |(i, name): (usize, &String)| host_name(&format!("hosts[{i}]"), name);
+    Ok(StatusConfig {
+        title: raw.title,
+        refresh_ms: within("refresh_ms", raw.refresh_ms, 250..=60_000)?,
+        hosts: raw.hosts.iter().enumerate().map(host).collect::<Result<_, _>>()?,
+    })
+}
+
+/// A name without its port, as browsers send it.
+fn host_name(field: &str, name: &str) -> Result<String, ConfigError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(allowed) {
+        return refuse(field, quoted(name), "a host name without a port");
+    }
+    Ok(name.to_ascii_lowercase())
 }
 
 fn refuse<T>(

@@ -8,6 +8,9 @@ pub mod raw;
 mod words;
 
 use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
 
 use crate::hash::digest;
 use crate::key::KeyFinder;
@@ -95,6 +98,8 @@ pub struct Rotation {
 pub struct Config {
     /// Equal for equal text: workers with equal configurations agree with each other and with no one else.
     pub digest: u64,
+    /// The text itself, from which the status page reads the rules again.
+    pub text: Arc<[u8]>,
     /// The strategy.
     pub strategy: Strategy,
     /// Where the key is.
@@ -107,6 +112,8 @@ pub struct Config {
     pub upstream_header: String,
     /// A request header that says why, if asked for.
     pub debug_header: Option<String>,
+    /// Whether the status page may show hot keys as they are, and not only their hashes.
+    pub clear_keys: bool,
     /// The first part of every metric's name.
     pub stat_prefix: String,
     /// How often a worker publishes and looks for a new plan.
@@ -127,17 +134,7 @@ impl Config {
     /// # Errors
     /// The first thing that is wrong, with the field, the value and what is allowed.
     pub fn from_json(text: &[u8]) -> Result<Self, ConfigError> {
-        let mut json = serde_json::Deserializer::from_slice(text);
-        let raw: raw::Config =
-            serde_path_to_error::deserialize(&mut json).map_err(|error| ConfigError::Shape {
-                field: error.path().to_string(),
-                problem: error.into_inner().to_string(),
-            })?;
-        json.end().map_err(|error| ConfigError::Shape {
-            field: ".".into(),
-            problem: error.to_string(),
-        })?;
-        check::config(raw, digest(0x636f_6e66, text))
+        check::config(whole(text)?, text, digest_of(text))
     }
 
     /// Whether homes come from the rendezvous race (otherwise from bins in ring order).
@@ -151,6 +148,59 @@ impl Config {
     pub fn counts_bins(&self) -> bool {
         matches!(self.strategy, Strategy::Rotation | Strategy::Lpt)
     }
+}
+
+/// What a configured filter is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Configuration {
+    /// It routes requests.
+    Route(Box<Config>),
+    /// It answers them, with the status page.
+    Status(StatusConfig),
+}
+
+impl Configuration {
+    /// Reads and checks the JSON text of either mode.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the field, the value and what is allowed.
+    pub fn from_json(text: &[u8]) -> Result<Self, ConfigError> {
+        // A text that is not even JSON is refused by the reader below, with a better word.
+        match serde_json::from_slice(text) {
+            Ok(raw::AnyMode { mode: raw::Mode::Status }) => {
+                Ok(Self::Status(check::status(whole(text)?)?))
+            }
+            _ => Ok(Self::Route(Box::new(Config::from_json(text)?))),
+        }
+    }
+}
+
+/// The validated configuration of a status page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusConfig {
+    /// What the page calls this gateway.
+    pub title: String,
+    /// How often the page asks.
+    pub refresh_ms: u64,
+    /// Host names that it answers to, besides addresses and `localhost`.
+    pub hosts: Vec<String>,
+}
+
+/// The digest that stands for a configuration's text.
+#[must_use]
+pub fn digest_of(text: &[u8]) -> u64 {
+    digest(0x636f_6e66, text)
+}
+
+fn whole<T: DeserializeOwned>(text: &[u8]) -> Result<T, ConfigError> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let raw = serde_path_to_error::deserialize(&mut json).map_err(|error| ConfigError::Shape {
+        field: error.path().to_string(),
+        problem: error.into_inner().to_string(),
+    })?;
+    json.end()
+        .map_err(|error| ConfigError::Shape { field: ".".into(), problem: error.to_string() })?;
+    Ok(raw)
 }
 
 /// Why a configuration was refused.

@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Strategy;
 
-/// The whole text. Every field but `key` and `membership` has a default.
+/// The whole text of a filter that routes. Every field but `key` and `membership` has a default.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
+    #[serde(default)]
+    pub mode: Mode,
     #[serde(default = "default_strategy")]
     pub strategy: Strategy,
     pub key: Vec<KeySource>,
@@ -20,6 +22,8 @@ pub struct Config {
     pub upstream_header: String,
     #[serde(default)]
     pub debug_header: Option<String>,
+    #[serde(default)]
+    pub clear_keys: bool,
     #[serde(default = "default_stat_prefix")]
     pub stat_prefix: String,
     #[serde(default = "default_tick_ms")]
@@ -32,6 +36,42 @@ pub struct Config {
     pub pin: Pin,
     #[serde(default)]
     pub rotation: Rotation,
+}
+
+/// What the module does in this place of Envoy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    #[default]
+    Route,
+    Status,
+}
+
+/// The mode alone, whatever else is there.
+#[derive(Debug, Deserialize)]
+pub struct AnyMode {
+    #[serde(default)]
+    pub mode: Mode,
+}
+
+/// The whole text of a filter that serves the status page.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatusConfig {
+    pub mode: Mode,
+    #[serde(default = "default_title")]
+    pub title: String,
+    #[serde(default = "default_refresh_ms")]
+    pub refresh_ms: u64,
+    #[serde(default)]
+    pub hosts: Vec<String>,
+}
+
+fn default_title() -> String {
+    "Rudolph".into()
+}
+
+fn default_refresh_ms() -> u64 {
+    1000
 }
 
 fn default_strategy() -> Strategy {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 use super::Strategy;
-use super::raw::{KeySource, Source};
+use super::raw::{KeySource, Mode, Source};
 
 /// One of a few words; any other value is refused with all of them.
 struct Words<T: 'static>(&'static [(&'static str, T)]);
@@ -35,6 +35,12 @@ impl<'de> Deserialize<'de> for Strategy {
             ("lpt", Self::Lpt),
             ("static", Self::Static),
         ]))
+    }
+}
+
+impl<'de> Deserialize<'de> for Mode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Words(&[("route", Self::Route), ("status", Self::Status)]))
     }
 }
 

@@ -68,6 +68,10 @@ impl<'a> Reader<'a> {
         Ok(*head)
     }
 
+    pub fn byte(&mut self) -> Result<u8, WireFault> {
+        self.take().map(|[byte]| byte)
+    }
+
     pub fn u16(&mut self) -> Result<u16, WireFault> {
         self.take().map(u16::from_le_bytes)
     }
@@ -105,6 +109,11 @@ impl<'a> Reader<'a> {
         let (text, rest) = self.rest.split_at_checked(length).ok_or(WireFault::Truncated)?;
         self.rest = rest;
         std::str::from_utf8(text).map_err(|_| WireFault::Malformed)
+    }
+
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.rest)
     }
 
     /// Nothing may follow.

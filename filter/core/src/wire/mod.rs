@@ -6,6 +6,7 @@
 
 mod bytes;
 pub mod records;
+pub mod shown;
 
 pub use bytes::{Reader, Writer};
 
@@ -33,6 +34,16 @@ pub enum Kind {
     Slot = 5,
     /// When the admin interface was last asked.
     Poll = 6,
+    /// That somebody may look at the status page.
+    Watch = 7,
+    /// The text of a configuration.
+    Text = 8,
+    /// The last minutes of an arena.
+    History = 9,
+    /// What a worker shows of itself.
+    View = 10,
+    /// Servers that the last poll left out.
+    LeftOut = 11,
 }
 
 /// Why a value was refused.

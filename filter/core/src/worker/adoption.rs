@@ -10,10 +10,10 @@ use crate::telemetry::{Condition, Counter, Gauge};
 use crate::wire::records;
 
 /// An activation further ahead is a clock's error, not a planner's wish.
-pub(super) const MAX_LEAD_MS: u64 = 5_000;
+pub(crate) const MAX_LEAD_MS: u64 = 5_000;
 
 /// Whether a plan's time is yet to come.
-pub(super) fn is_ahead(plan: &Plan, now_ms: u64) -> bool {
+pub(crate) fn is_ahead(plan: &Plan, now_ms: u64) -> bool {
     plan.activate_at_ms > now_ms && plan.activate_at_ms - now_ms <= MAX_LEAD_MS
 }
 

@@ -66,7 +66,10 @@ impl Worker {
         let ended = match admin::read_clusters(body, cluster) {
             Ok(census) => {
                 self.gauge(Gauge::ServersUnusable, census.unusable as u64);
-                if self.publish_roster(&census.usable, store).is_err() {
+                let published = self
+                    .publish_roster(&census.usable, store)
+                    .and_then(|()| self.show_left_out(&census.left_out, store));
+                if published.is_err() {
                     self.count(Counter::SharedFailed);
                 }
                 PollEnd::Well

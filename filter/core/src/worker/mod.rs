@@ -2,14 +2,15 @@
 //!
 //! It is driven from outside: [`Worker::route`] and [`Worker::finish`] by requests, [`Worker::tick`] by a
 //! timer, [`Worker::on_clusters`] by the answer of a poll. It returns what the host must do and does nothing itself.
-//! Its parts, a file each: [`publication`], [`planning`], [`adoption`], [`membership`], and, for a worker that finds no
-//! place in the shared store, [`alone`].
+//! Its parts, a file each: [`publication`], [`planning`], [`adoption`], [`membership`], [`showing`] for the status
+//! page, and, for a worker that finds no place in the shared store, [`alone`].
 
-mod adoption;
+pub(crate) mod adoption;
 mod alone;
 mod membership;
 mod planning;
 mod publication;
+mod showing;
 
 use std::sync::Arc;
 
@@ -58,6 +59,7 @@ struct Desk {
     before: Shelf,
     roster: Shelf,
     poll: Shelf,
+    display: showing::Display,
 }
 
 /// One worker.
@@ -78,6 +80,7 @@ pub struct Worker {
     /// Membership changed or the plan is unreadable: do not wait for the epoch's end.
     urgent: bool,
     ledger: publication::Ledger,
+    showing: showing::Showing,
     audit: Audit,
     polled_ms: Option<u64>,
     /// The members of the last poll, where there is no shared place for them.
@@ -105,6 +108,7 @@ impl Worker {
             duty: None,
             urgent: false,
             ledger: publication::Ledger::default(),
+            showing: showing::Showing::default(),
             audit: Audit::default(),
             polled_ms: None,
             census: None,
@@ -126,6 +130,12 @@ impl Worker {
     #[must_use]
     pub fn plan(&self) -> Option<&Arc<Plan>> {
         self.router.plan()
+    }
+
+    /// The plan in force with its table.
+    #[must_use]
+    pub fn routing(&self) -> Option<(&Arc<Plan>, &Arc<Table>)> {
+        self.router.plan().zip(self.router.table())
     }
 
     /// Chooses the owners of a key.
@@ -226,6 +236,7 @@ impl Worker {
             before: shelf("plan/before"),
             roster: shelf("roster"),
             poll: shelf("poll"),
+            display: showing::Display::new(arena),
         })
     }
 
@@ -259,7 +270,7 @@ impl Worker {
             let slot = self.own_slot(now_ms);
             desk.slot.publish(store, &mut self.tally, &slot)?;
         }
-        Ok(())
+        self.show(desk, now_ms, store)
     }
 
     /// The worker ends: its slot is free for the next, and with the last of its kind the arena too.

@@ -72,10 +72,12 @@ impl Worker {
             version,
             now_ms,
         });
-        match planned {
-            Some(plan) => self.publish_plan(desk, &seen, plan, now_ms, store),
-            None => Ok(false),
-        }
+        let published = match planned {
+            Some(plan) => self.publish_plan(desk, &seen, plan, now_ms, store)?,
+            None => false,
+        };
+        self.sample_history(desk, &members, &survey.loads, now_ms, store)?;
+        Ok(published)
     }
 
     /// Publishes a plan that decides anything new, unless another planner was faster.

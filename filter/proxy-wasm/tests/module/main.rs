@@ -28,4 +28,8 @@ mod requests;
 #[cfg(test)]
 mod shared_data;
 #[cfg(test)]
+mod status;
+#[cfg(test)]
+mod status_requests;
+#[cfg(test)]
 mod surface;

@@ -18,12 +18,14 @@ fn rendered(text: &str, admin: &AdminAddress, kind: Kind<'_>) -> Rendered {
 }
 
 fn with_filter(admin: &AdminAddress, fields: &Value) -> Rendered {
+    let status = json!({ "title": "Here" });
     let kind = Kind::Filter {
         file: Path::new("/t/filter.json"),
         module: Path::new("/m.wasm"),
         fields: fields.as_object().unwrap(),
         polls: None,
         failure_policy: None,
+        status: Some(StatusPage { listener: address(3000), fields: status.as_object().unwrap() }),
         echo_debug: Some("x-rudolph-debug"),
     };
     rendered(SHIPPED, admin, kind)
@@ -47,6 +49,37 @@ fn puts_the_addresses_of_this_cluster_in_place() {
     let servers = cluster(bootstrap, SERVERS).unwrap().to_string();
     assert!(servers.contains("/t/servers.json") && !servers.contains("9001"), "{servers}");
     assert!(bootstrap.to_string().contains("%REQ(x-rudolph-debug)%"));
+}
+
+#[test]
+fn the_status_page_has_an_address_of_this_cluster_and_the_same_module() {
+    let admin = AdminAddress::Tcp(address(2000));
+    let mut parts = with_filter(&admin, &json!({}));
+    let page = listeners(&mut parts.bootstrap).unwrap().pop().unwrap();
+    assert_eq!(page["address"]["socket_address"]["port_value"], 3000);
+    let filter = page.pointer(STATUS_FILTER).unwrap();
+    // Another vm_config would be another VM, with nothing to see.
+    assert_eq!(filter["vm_config"], parts.filter.unwrap().wasm["config"]["vm_config"]);
+    let text = filter["configuration"]["value"].as_str().unwrap();
+    let config: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(config, json!({ "mode": "status", "title": "Here" }));
+}
+
+#[test]
+fn without_a_status_page_there_is_no_listener_for_it() {
+    let admin = AdminAddress::Tcp(address(2000));
+    let no_fields = Map::new();
+    let kind = Kind::Filter {
+        file: Path::new("/t/filter.json"),
+        module: Path::new("/m.wasm"),
+        fields: &no_fields,
+        polls: None,
+        failure_policy: None,
+        status: None,
+        echo_debug: None,
+    };
+    let mut parts = rendered(SHIPPED, &admin, kind);
+    assert_eq!(listeners(&mut parts.bootstrap).unwrap().len(), 1);
 }
 
 #[test]
@@ -93,6 +126,7 @@ fn the_shipped_files_differ_only_in_what_the_filter_adds() {
         let list = list.as_array_mut().unwrap();
         list.retain(|entry| !entry["name"].as_str().unwrap().starts_with(prefix));
     };
+    remove_named(at(&mut with, "/static_resources/listeners").unwrap(), "rudolph");
     remove_named(at(&mut with, &format!("{MANAGER}/http_filters")).unwrap(), "rudolph");
     let manager = at(&mut with, MANAGER).unwrap().as_object_mut().unwrap();
     assert!(manager.remove("early_header_mutation_extensions").is_some());

@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod gateway;
+pub(crate) mod page;
 pub(crate) mod random;
 pub(crate) mod setup;
 pub(crate) mod watch;
@@ -12,6 +13,7 @@ use std::sync::OnceLock;
 use rudolph_mock_host::FilterModule;
 
 pub(crate) use gateway::Gateway;
+pub(crate) use page::Page;
 pub(crate) use random::Random;
 pub(crate) use setup::{STRATEGIES, Setup, address};
 
