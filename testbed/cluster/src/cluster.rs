@@ -163,7 +163,7 @@ impl Cluster {
         let steps: [(&str, Reached); 3] = [
             ("its start", Box::new(|stats| stats.get("server.live") == Some(&1))),
             ("healthy servers", Box::new(move |stats| stats.get(HEALTHY) == Some(&healthy))),
-            ("the first plan", Box::new(move |stats| !plan || has_plan(stats))),
+            ("the first plan with a server", Box::new(move |stats| !plan || has_plan(stats))),
         ];
         for (goal, reached) in steps {
             let left = patience.saturating_sub(started.elapsed());
@@ -188,7 +188,11 @@ impl Cluster {
 
 type Reached = Box<dyn Fn(&BTreeMap<String, u64>) -> bool + Send>;
 
+/// The first plan may come before the first health checks, and is without servers then.
 fn has_plan(stats: &BTreeMap<String, u64>) -> bool {
-    let filter = stats.iter().filter(|(name, _)| name.starts_with("wasmcustom."));
-    filter.filter(|(name, _)| name.ends_with(".plan_version")).any(|(_, version)| *version > 0)
+    let own = |ending: &str| {
+        let filter = stats.iter().filter(|(name, _)| name.starts_with("wasmcustom."));
+        filter.filter(|(name, _)| name.ends_with(ending)).any(|(_, value)| *value > 0)
+    };
+    own(".plan_version") && own(".servers")
 }

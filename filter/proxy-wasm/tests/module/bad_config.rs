@@ -85,7 +85,10 @@ fn unknown_fields_are_refused() {
 #[test]
 fn a_status_page_is_refused_by_its_own_fields() {
     refused(r#"{"mode":"stats"}"#, &["mode", "\"stats\"", "route, status"]);
-    refused(r#"{"mode":"status","key":["path"]}"#, &["`key`", "`title`", "`refresh_ms`", "`hosts`"]);
+    refused(
+        r#"{"mode":"status","key":["path"]}"#,
+        &["`key`", "`title`", "`refresh_ms`", "`hosts`"],
+    );
     refused(r#"{"mode":"status","refresh_ms":249}"#, &["refresh_ms: 249", "250 to 60000"]);
     refused(r#"{"mode":"status","title":""}"#, &["title: \"\"", "1 to 64 printable characters"]);
     let host = &["hosts[0]: \"a:80\"", "a host name without a port"];

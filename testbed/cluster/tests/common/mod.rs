@@ -56,8 +56,10 @@ pub(crate) async fn start(builder: Builder) -> Result<Cluster, Failure> {
         let after = wait_for_filter(&cluster, "all counted", |stats| {
             requests(stats) >= requests(&before) + EVERY_WORKER
         });
-        let none = "rudolph.requests.no_plan";
-        if after.await?[none] == before[none] { Ok(()) } else { Err("some have no plan".into()) }
+        let after = after.await?;
+        let still = |none: &str| after[none] == before[none];
+        let routed = still("rudolph.requests.no_plan") && still("rudolph.requests.no_server");
+        if routed { Ok(()) } else { Err("some have no plan, or one without servers".into()) }
     });
     asked.await?;
     Ok(cluster)
