@@ -25,7 +25,7 @@ pub(super) fn config(raw: raw::Config, text: &[u8], digest: u64) -> Result<Confi
         text: text.into(),
         digest,
         strategy: raw.strategy,
-        membership: membership(raw.membership)?,
+        membership: membership(raw.membership.0)?,
         owners: within("owners", raw.owners, 1..=MAX_OWNERS as u64)? as usize,
         debug_header: debug_header(raw.debug_header.as_deref(), &sources, &upstream_header)?,
         key: KeyFinder { sources, hash_tag: raw.hash_tag },
@@ -34,9 +34,9 @@ pub(super) fn config(raw: raw::Config, text: &[u8], digest: u64) -> Result<Confi
         stat_prefix: stat_prefix(raw.stat_prefix)?,
         tick_ms,
         epoch_ms: epoch_ms(raw.strategy, tick_ms, raw.epoch_ms)?,
-        spread: spread(&raw.spread)?,
-        pin: pin(&raw.pin)?,
-        rotation: rotation(&raw.rotation)?,
+        spread: spread(&raw.spread.0)?,
+        pin: pin(&raw.pin.0)?,
+        rotation: rotation(&raw.rotation.0)?,
     })
 }
 
@@ -229,14 +229,14 @@ fn cluster_name(field: &str, given: Option<String>) -> Result<String, ConfigErro
     }
 }
 
-fn static_servers(given: &[raw::Server]) -> Result<Members, ConfigError> {
+fn static_servers(given: &[raw::Object<raw::Server>]) -> Result<Members, ConfigError> {
     if given.is_empty() || given.len() > MAX_SERVERS {
         let allowed = format!("1 to {MAX_SERVERS} servers");
         return refuse("membership.servers", format!("{} servers", given.len()), allowed);
     }
     let mut seen = BTreeSet::new();
     let mut servers = Vec::with_capacity(given.len());
-    for (i, server) in given.iter().enumerate() {
+    for (i, raw::Object(server)) in given.iter().enumerate() {
         let field = format!("membership.servers[{i}]");
         let Some(address) = Address::parse(&server.address) else {
             let allowed = "ip:port, IPv6 in brackets, port 1 to 65535";

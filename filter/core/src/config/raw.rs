@@ -1,8 +1,38 @@
 //! The configuration as users write it.
 
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::Strategy;
+
+/// What is written with the names of its fields. A derived reader alone would also take a list of their values, which
+/// would mean something else as soon as there is another field.
+#[derive(Clone, Debug, Default)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields(PhantomData))
+    }
+}
+
+struct Fields<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
 
 /// The whole text of a filter that routes. Every field but `key` and `membership` has a default.
 #[derive(Clone, Debug, Deserialize)]
@@ -15,7 +45,7 @@ pub struct Config {
     pub key: Vec<KeySource>,
     #[serde(default)]
     pub hash_tag: bool,
-    pub membership: Membership,
+    pub membership: Object<Membership>,
     #[serde(default = "default_owners")]
     pub owners: u64,
     #[serde(default = "default_upstream_header")]
@@ -31,11 +61,11 @@ pub struct Config {
     #[serde(default)]
     pub epoch_ms: Option<u64>,
     #[serde(default)]
-    pub spread: Spread,
+    pub spread: Object<Spread>,
     #[serde(default)]
-    pub pin: Pin,
+    pub pin: Object<Pin>,
     #[serde(default)]
-    pub rotation: Rotation,
+    pub rotation: Object<Rotation>,
 }
 
 /// What the module does in this place of Envoy.
@@ -112,7 +142,7 @@ pub enum KeySource {
 #[serde(deny_unknown_fields)]
 pub struct Membership {
     pub source: Source,
-    pub servers: Option<Vec<Server>>,
+    pub servers: Option<Vec<Object<Server>>>,
     pub cluster: Option<String>,
     pub admin_cluster: Option<String>,
     pub poll_interval_ms: Option<u64>,
