@@ -24,6 +24,7 @@ mod gateway;
 mod http;
 mod load;
 mod prometheus;
+mod status_page;
 mod waiting;
 
 pub use checks::Checks;
@@ -33,4 +34,5 @@ pub use gateway::{Answers, Gateway, Reply, numbered_keys};
 pub use http::{HttpError, Page, get};
 pub use load::BackgroundLoad;
 pub use prometheus::{Sample, Samples};
+pub use status_page::servers_shown;
 pub use waiting::eventually;

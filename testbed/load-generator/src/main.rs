@@ -12,6 +12,7 @@ use std::{
 use args::{Args, ArgsError};
 use clap::Parser;
 use rudolph_load_generator::{LoadConfig, LoadError, LoadRun, Report, progress_line};
+use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(Debug, thiserror::Error)]
 enum RunError {
@@ -80,12 +81,15 @@ fn run(args: &Args) -> Result<(), RunError> {
     publish(&report, args.json.as_deref())
 }
 
-/// Shows the seconds on a terminal; Ctrl-C ends the run and reports what there is.
+/// Shows the seconds on a terminal; Ctrl-C and SIGTERM end the run, which reports what there is.
 async fn watch(config: LoadConfig) -> Result<Report, LoadError> {
     let run = LoadRun::start(config.clone())?;
+    let told_to_stop = told_to_stop();
+    tokio::pin!(told_to_stop);
     let mut seconds = run.snapshots();
     let stopper = run.stopper();
     let show = io::stderr().is_terminal();
+    let mut stopped = false;
     loop {
         tokio::select! {
             changed = seconds.changed() => {
@@ -97,13 +101,28 @@ async fn watch(config: LoadConfig) -> Result<Report, LoadError> {
                     _ = write!(io::stderr(), "\r\x1b[K{}", progress_line(&config, &second));
                 }
             }
-            _ = tokio::signal::ctrl_c() => stopper.stop(),
+            () = &mut told_to_stop, if !stopped => {
+                stopped = true;
+                stopper.stop();
+            }
         }
     }
     if show {
         say("");
     }
     run.finish().await
+}
+
+/// Container runtimes stop a program with SIGTERM, and the kernel spares process 1 that does not handle it.
+async fn told_to_stop() {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+    let [Ok(mut interrupt), Ok(mut terminate)] = kinds.map(signal) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
 }
 
 fn publish(report: &Report, json: Option<&Path>) -> Result<(), RunError> {

@@ -194,10 +194,11 @@ pub fn digest_of(text: &[u8]) -> u64 {
 
 fn whole<T: DeserializeOwned>(text: &[u8]) -> Result<T, ConfigError> {
     let mut json = serde_json::Deserializer::from_slice(text);
-    let raw::Object(raw) = serde_path_to_error::deserialize(&mut json).map_err(|error| ConfigError::Shape {
-        field: error.path().to_string(),
-        problem: error.into_inner().to_string(),
-    })?;
+    let raw::Object(raw) =
+        serde_path_to_error::deserialize(&mut json).map_err(|error| ConfigError::Shape {
+            field: error.path().to_string(),
+            problem: error.into_inner().to_string(),
+        })?;
     json.end()
         .map_err(|error| ConfigError::Shape { field: ".".into(), problem: error.to_string() })?;
     Ok(raw)

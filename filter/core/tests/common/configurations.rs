@@ -333,7 +333,16 @@ fn broken(rng: &mut Rng, mut json: Value) -> Value {
             map.remove(&name.unwrap_or_default());
         }
         (1, Value::Object(map)) => {
-            let name = ["unknown", "cluster", "servers", "poll_interval_ms", "weight", "header", "title", "mode"];
+            let name = [
+                "unknown",
+                "cluster",
+                "servers",
+                "poll_interval_ms",
+                "weight",
+                "header",
+                "title",
+                "mode",
+            ];
             map.insert(name[rng.below(name.len())].to_owned(), junk(rng));
         }
         (2, Value::Array(list)) if !list.is_empty() => list.push(list[0].clone()),
@@ -368,7 +377,10 @@ fn junk(rng: &mut Rng) -> Value {
         7 => json!("a".repeat([63, 64, 65, 255, 256, 257][rng.below(6)])),
         _ => pick(
             rng,
-            &["", "path", "static", "spread", "status", "a b", "a\nb", "a-b", "é", "a;b", "5", "x\n"],
+            &[
+                "", "path", "static", "spread", "status", "a b", "a\nb", "a-b", "é", "a;b", "5",
+                "x\n",
+            ],
         ),
     }
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use rudolph_deployments::{Answers, Failure, eventually, numbered_keys};
+use rudolph_deployments::{Answers, Failure, eventually, numbered_keys, servers_shown};
 
 use crate::stack::Stack;
 
@@ -25,6 +25,16 @@ pub(crate) async fn members_are(stack: &Stack, servers: usize) -> Result<String,
         ];
         let all = found.iter().all(|figure| *figure == wanted);
         Failure::unless(all, "members, healthy, in the plan", servers, format!("{found:?}"))
+    })
+    .await?;
+    Ok(String::new())
+}
+
+/// On its own page, too.
+pub(crate) async fn are_shown(stack: &Stack, servers: usize) -> Result<String, Failure> {
+    eventually(PATIENCE, async || {
+        let shown = servers_shown(stack.status()).await?;
+        Failure::unless(shown == servers, "servers on the status page", servers, shown)
     })
     .await?;
     Ok(String::new())

@@ -48,6 +48,7 @@ async fn run(stack: &Stack, checks: &mut Checks) {
     checks
         .check("the admin interface is out of reach", hardening::of_the_admin_interface(stack))
         .await;
+    checks.check("the status page shows them", homes::are_shown(stack, SERVERS)).await;
     checks.check("a key keeps its server", homes::are_kept(stack, SERVERS)).await;
     checks.check("what is written is read again", homes::values_survive(stack)).await;
     checks.check("five servers become eight", changes::more_servers(stack, 8)).await;

@@ -26,6 +26,7 @@ pub(crate) struct Stack {
 struct Ports {
     gateway: u16,
     metrics: u16,
+    status: u16,
     prometheus: u16,
     grafana: u16,
 }
@@ -50,6 +51,10 @@ impl Stack {
 
     pub(crate) fn metrics(&self) -> SocketAddr {
         local(self.ports.metrics)
+    }
+
+    pub(crate) fn status(&self) -> SocketAddr {
+        local(self.ports.status)
     }
 
     pub(crate) fn prometheus(&self) -> SocketAddr {
@@ -135,6 +140,7 @@ impl Stack {
             .args(words)
             .env("GATEWAY_PORT", self.ports.gateway.to_string())
             .env("METRICS_PORT", self.ports.metrics.to_string())
+            .env("STATUS_PORT", self.ports.status.to_string())
             .env("PROMETHEUS_PORT", self.ports.prometheus.to_string())
             .env("GRAFANA_PORT", self.ports.grafana.to_string())
             .folder(&self.root)
@@ -146,17 +152,17 @@ impl Stack {
 impl Ports {
     /// Held all at once, so that they differ, and free again before anything is started.
     fn free() -> Result<Self, Failure> {
-        let unusable = |error: io::Error| Failure::unmet("free ports", "four", error);
+        let unusable = |error: io::Error| Failure::unmet("free ports", "five", error);
         let mut held = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..5 {
             held.push(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(unusable)?);
         }
-        let mut ports = [0; 4];
+        let mut ports = [0; 5];
         for (port, listener) in ports.iter_mut().zip(&held) {
             *port = listener.local_addr().map_err(unusable)?.port();
         }
-        let [gateway, metrics, prometheus, grafana] = ports;
-        Ok(Self { gateway, metrics, prometheus, grafana })
+        let [gateway, metrics, status, prometheus, grafana] = ports;
+        Ok(Self { gateway, metrics, status, prometheus, grafana })
     }
 }
 

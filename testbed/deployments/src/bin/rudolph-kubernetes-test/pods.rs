@@ -35,7 +35,7 @@ pub(crate) async fn locked_down(kubectl: &Kubectl) -> Result<String, Failure> {
     Ok(String::new())
 }
 
-/// The load generator takes no notice of SIGTERM, as many programs do: it works on, and needs Envoy.
+/// Its `preStop` lets the load generator work on, as many programs do when they are told to end: it needs Envoy until then.
 pub(crate) async fn caller_ends_first(kubectl: &Kubectl) -> Result<String, Failure> {
     let load = Load::start(kubectl, 15).await?;
     let follow = kubectl.command(&["logs", "job/load", "--container", "caller", "--follow"]);

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rudolph_deployments::{Failure, Gateway, Samples, eventually, get, numbered_keys};
+use rudolph_deployments::{
+    Failure, Gateway, Samples, eventually, get, numbered_keys, servers_shown,
+};
 use tokio::net::TcpStream;
 
 use crate::kubectl::{Kubectl, Pod};
@@ -14,6 +16,7 @@ pub(crate) const CLOSED: &str = "from outside the pod a sidecar shows its metric
 
 pub(crate) const GATEWAY: u16 = 10_000;
 pub(crate) const METRICS: u16 = 9902;
+pub(crate) const STATUS: u16 = 9903;
 pub(crate) const CALLERS: &str = "app.kubernetes.io/name=caller";
 pub(crate) const SERVERS: &str = "app.kubernetes.io/name=app";
 const KEYS: usize = 2000;
@@ -34,6 +37,9 @@ pub(crate) async fn affinity(kubectl: &Kubectl) -> Result<String, Failure> {
     Failure::unless(moved == 0, "keys with two homes", 0, moved)?;
     let used = by_first.servers().len();
     Failure::unless(used == servers.len(), "servers used", servers.len(), used)?;
+    let page = kubectl.forward(callers[0].name(), STATUS).await?;
+    let shown = servers_shown(page.address()).await?;
+    Failure::unless(shown == servers.len(), "servers on the status page", servers.len(), shown)?;
     let fallback = metric(&callers[0], "rudolph_requests_fallback").await?;
     let memory = processes::resident_mib("envoy");
     Ok(format!(
@@ -65,8 +71,10 @@ pub(crate) async fn closed(kubectl: &Kubectl) -> Result<String, Failure> {
         Failure::unless(refused.contains("404"), path, "404", refused)?;
     }
     Failure::unless(get(metrics, "/ready").await.is_ok(), "/ready", "200", "another")?;
-    let gateway = caller.at_port(GATEWAY)?;
-    Failure::unless(!connects(gateway).await, "the callers' port", "closed", "open")?;
+    for (what, port) in [("the callers' port", GATEWAY), ("the status page's port", STATUS)] {
+        let open = connects(caller.at_port(port)?).await;
+        Failure::unless(!open, what, "closed", "open")?;
+    }
     Ok(String::new())
 }
 
