@@ -12,11 +12,6 @@ use crate::wire::records;
 /// An activation further ahead is a clock's error, not a planner's wish.
 pub(super) const MAX_LEAD_MS: u64 = 5_000;
 
-/// Whether a plan's time is yet to come.
-pub(super) fn is_ahead(plan: &Plan, now_ms: u64) -> bool {
-    plan.activate_at_ms > now_ms && plan.activate_at_ms - now_ms <= MAX_LEAD_MS
-}
-
 impl Worker {
     /// Whether the clock must be read before the next request, for [`Worker::catch_up`].
     #[inline]
@@ -56,7 +51,7 @@ impl Worker {
         let Some(plan) = published.filter(|plan| plan.version >= desk.floor) else {
             return Ok(false);
         };
-        if is_ahead(&plan, now_ms) && self.newest_version() + 1 < plan.version {
+        if self.is_ahead(&plan, now_ms) && self.newest_version() + 1 < plan.version {
             // This worker was late, and what holds until then is the plan before.
             let before = desk.before.read_own(store, &mut self.tally, config, open)?.value;
             if let Some(before) = before.filter(|before| before.version < plan.version) {
@@ -69,10 +64,18 @@ impl Worker {
 
     /// Adopts a pending plan whose time has come.
     pub fn activate_due(&mut self, now_ms: u64) {
-        let due = |(plan, _): &mut (Arc<Plan>, Arc<Table>)| !is_ahead(plan, now_ms);
-        if let Some((plan, table)) = self.pending.take_if(due) {
+        let waits = self.pending.as_ref().is_some_and(|(plan, _)| self.is_ahead(plan, now_ms));
+        if !waits && let Some((plan, table)) = self.pending.take() {
             self.adopt(plan, table);
         }
+    }
+
+    /// Whether a plan's time is yet to come. Without a lead a plan holds when it is read: its time is then only what
+    /// its planner's clock said, which may have been ahead.
+    pub(super) fn is_ahead(&self, plan: &Plan, now_ms: u64) -> bool {
+        self.lead_ms() > 0
+            && plan.activate_at_ms > now_ms
+            && plan.activate_at_ms - now_ms <= MAX_LEAD_MS
     }
 
     pub(super) fn newest_version(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Planning for all workers, when it is this one's turn.
 
-use super::adoption::{MAX_LEAD_MS, is_ahead};
+use super::adoption::MAX_LEAD_MS;
 use super::{Action, Desk, Worker};
 use crate::agreement::{Expect, Seen, SharedStore, StoreFault, slot};
 use crate::config::Strategy;
@@ -52,7 +52,7 @@ impl Worker {
         let config = self.config.clone();
         let open = records::open_plan;
         let seen = desk.plan.read_own(store, &mut self.tally, config.digest, open)?;
-        if seen.value.as_ref().is_some_and(|plan| is_ahead(plan, now_ms)) {
+        if seen.value.as_ref().is_some_and(|plan| self.is_ahead(plan, now_ms)) {
             // A plan waits for its time: one at a time, or workers might skip it.
             return Ok(false);
         }
