@@ -69,7 +69,10 @@ fn many(module: &FilterModule, args: &Args) -> ExitCode {
         args.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     println!("seeds {first} to {}, {threads} at a time", first.wrapping_add(args.seeds - 1));
     let begun = Instant::now();
-    let progress = |done: u64| {
+    let progress = |done: u64, failure: Option<&Failure>| {
+        if let Some(failure) = failure {
+            show(failure);
+        }
         if stderr().is_terminal() {
             eprint!("\r{done} of {} seeds", args.seeds);
         } else if done.is_multiple_of(100) {
@@ -80,7 +83,6 @@ fn many(module: &FilterModule, args: &Args) -> ExitCode {
     if stderr().is_terminal() {
         eprintln!();
     }
-    outcome.failures.iter().for_each(show);
     let failed = outcome.failures.len() as u64;
     println!(
         "{} passed, {failed} failed: {} steps in {:.1} s",

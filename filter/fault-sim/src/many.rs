@@ -19,13 +19,14 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
 }
 
-/// Runs seeds on so many threads, and ends early after so many failures. `told` hears how many are done.
+/// Runs seeds on so many threads, and ends early after so many failures. `told` hears how many are done, and of each
+/// failure at once.
 pub fn run_many(
     module: &FilterModule,
     seeds: &[u64],
     threads: usize,
     most_failures: usize,
-    told: impl Fn(u64) + Sync,
+    told: impl Fn(u64, Option<&Failure>) + Sync,
 ) -> Outcome {
     let (next, done, steps) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let enough = AtomicBool::new(false);
@@ -38,15 +39,16 @@ pub fn run_many(
                     match run(module, *seed, KEPT_STEPS) {
                         Ok(more) => {
                             steps.fetch_add(more, Relaxed);
+                            told(done.fetch_add(1, Relaxed) + 1, None);
                         }
                         Err(failure) => {
+                            told(done.fetch_add(1, Relaxed) + 1, Some(&failure));
                             let mut failures =
                                 failures.lock().unwrap_or_else(PoisonError::into_inner);
                             failures.push(*failure);
                             enough.store(failures.len() >= most_failures, Relaxed);
                         }
                     }
-                    told(done.fetch_add(1, Relaxed) + 1);
                 }
             });
         }

@@ -130,13 +130,16 @@ impl World<'_> {
     }
 
     fn check_followed(&mut self, due: u64) -> Result<(), Broken> {
+        let config = self.config().digest;
         let empty = |world: &Self, version| {
             let plan = world.watch.plan(world.config().digest, version);
             plan.is_some_and(|plan| plan.members.is_empty())
         };
         for (worker, version) in self.followed("probe")? {
-            // Under a plan without servers a request does not say which it is.
-            if version < due && !empty(self, due) {
+            // Under a plan without servers a request does not say which it is. And a worker that sat down while
+            // another configuration's plan was newer follows none that is older: it waits for the next.
+            let waits = version == 0 && due <= self.watch.newest_of_others(config);
+            if version < due && !waits && !empty(self, due) {
                 return Err(Broken::Late { worker, version, due });
             }
         }

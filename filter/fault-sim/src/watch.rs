@@ -87,7 +87,13 @@ impl Watch {
         self.plans.range((config, 0)..=(config, u64::MAX)).map(|(_, plan)| plan)
     }
 
-    /// A request that was counted in a bin.
+    /// The newest plan's version among other configurations.
+    pub(crate) fn newest_of_others(&self, config: u64) -> u64 {
+        let others = self.plans.keys().filter(|(digest, _)| *digest != config);
+        others.map(|(_, version)| *version).max().unwrap_or(0)
+    }
+
+    /// A request that was counted in a bin, or may have been.
     pub(crate) fn routed(&mut self, writer: Writer) {
         self.told.entry(writer).or_default().had += 1;
     }

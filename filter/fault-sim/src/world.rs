@@ -293,6 +293,8 @@ impl<'a> World<'a> {
     ) -> Result<(), Broken> {
         if self.actors[i].hides_requests() {
             self.books.hidden();
+            let generation = self.actors[i].generation;
+            self.watch.routed(Writer { worker: i, generation, root });
             return Ok(());
         }
         let text = |name: &str| {

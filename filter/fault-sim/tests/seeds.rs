@@ -22,7 +22,7 @@ fn every_promise_holds_under_two_hundred_schedules() {
     let today = (0..100).map(|i| days * 10_000_000 + i);
     let seeds: Vec<u64> = (0..FIXED).chain(today).collect();
     let threads = available_parallelism().map_or(1, usize::from);
-    let outcome = run_many(&module(), &seeds, threads, 1, |_| ());
+    let outcome = run_many(&module(), &seeds, threads, 1, |_, _| ());
     for failure in &outcome.failures {
         for step in &failure.steps {
             eprintln!("{step}");
