@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [build|run|simulate|test|bench|lint|all]...: installs what those need and takes what is there.
+# setup.sh [build|run|simulate|test|bench|lint|fuzz|audit|all]...: installs what those need and takes what is there.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -15,8 +15,10 @@ needs_of() {
     run | bench) echo cc rust wasm_rust envoy ;;
     test) echo cc rust wasm_rust envoy postgres node wasm_runner ;;
     lint) echo cc rust wasm_rust linters ;;
+    fuzz) echo cc rust fuzz ;;
+    audit) echo cc rust deny ;;
     all) echo cc rust wasm_rust envoy postgres node wasm_runner linters ;;
-    *) die "unknown purpose '$1'; allowed: build, run, simulate, test, bench, lint, all" ;;
+    *) die "unknown purpose '$1'; allowed: build, run, simulate, test, bench, lint, fuzz, audit, all" ;;
   esac
 }
 

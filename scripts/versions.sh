@@ -4,6 +4,8 @@
 ENVOY_VERSION=1.40.0
 POSTGRES_VERSION=18.6.3
 NODE_MIN=18
+CARGO_FUZZ_VERSION=0.13.2
+CARGO_DENY_VERSION=0.20.2
 WASM_TARGET=wasm32-unknown-unknown
 
 # The oldest Rust that may build the workspace, from Cargo.toml.

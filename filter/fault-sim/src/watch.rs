@@ -247,10 +247,13 @@ impl Watch {
 
 fn directory(key: &str, value: &[u8]) -> Result<(), Broken> {
     let tenants = read(key, records::open_directory(value))?;
-    let mut configs: Vec<u64> = tenants.iter().map(|tenant| tenant.config).collect();
+    // 0 stands for a tenant that is not known since the directory was lost.
+    let known = tenants.iter().map(|tenant| tenant.config).filter(|config| *config != 0);
+    let mut configs: Vec<u64> = known.collect();
+    let count = configs.len();
     configs.sort_unstable();
     configs.dedup();
-    (configs.len() == tenants.len()).then_some(()).ok_or(Broken::TwoArenas)
+    (configs.len() == count).then_some(()).ok_or(Broken::TwoArenas)
 }
 
 fn owner(key: &str, kind: Kind, value: &[u8]) -> Result<u64, Broken> {
