@@ -22,9 +22,11 @@ copy_tree() {
 # A light build: the fault is the same, and is there sooner.
 build_copy() {
   (cd "$COPY" && env CARGO_TARGET_DIR="$PLANTED/target" RUDOLPH_QUIET=1 CARGO_PROFILE_MODULE_LTO=off \
-    CARGO_PROFILE_MODULE_CODEGEN_UNITS=16 CARGO_PROFILE_MODULE_OPT_LEVEL=2 scripts/build-filter.sh)
+    CARGO_PROFILE_MODULE_CODEGEN_UNITS=16 CARGO_PROFILE_MODULE_OPT_LEVEL=2 \
+    TRIMMER="$TARGET/debug/rudolph-trim-exports" scripts/build-filter.sh)
 }
 
+# Ends with the first failure, which is what is hoped for.
 simulate() { "$TARGET/debug/rudolph-fault-sim" --module "$COPY/target/rudolph.wasm" --first 0 --seeds "$SEEDS"; }
 
 # catches NAME
@@ -47,6 +49,7 @@ catches() {
 require_rust
 have patch || die "patch is missing: install it from your system's packages, then run this again"
 quietly "building the simulation" cargo build --package rudolph-fault-sim
+quietly "building the trimmer" cargo build --package rudolph-trim-exports
 copy_tree
 caught=0 missed=0
 if [ $# -eq 0 ]; then

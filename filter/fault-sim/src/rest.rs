@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rudolph_core::agreement::slot::LEASE_MS;
 use rudolph_core::config::{Config, Membership};
+use rudolph_core::plan::Plan;
 use rudolph_core::servers::Members;
 use rudolph_core::wire::{FORMAT, records};
 
@@ -109,7 +110,7 @@ impl World<'_> {
     fn due(&self) -> u64 {
         let now_ms = self.now() / MS;
         let config = self.config().digest;
-        let holds = |plan: &&Arc<rudolph_core::plan::Plan>| plan.activate_at_ms <= now_ms;
+        let holds = |plan: &&Arc<Plan>| plan.activate_at_ms <= now_ms;
         self.watch.plans_of(config).rev().find(holds).map_or(0, |plan| plan.version)
     }
 
@@ -131,15 +132,14 @@ impl World<'_> {
 
     fn check_followed(&mut self, due: u64) -> Result<(), Broken> {
         let config = self.config().digest;
-        let empty = |world: &Self, version| {
-            let plan = world.watch.plan(world.config().digest, version);
-            plan.is_some_and(|plan| plan.members.is_empty())
-        };
+        let later = |plan: &&Arc<Plan>| plan.version >= due;
+        let empty =
+            self.watch.plans_of(config).rev().take_while(later).any(|it| it.members.is_empty());
         for (worker, version) in self.followed("probe")? {
             // Under a plan without servers a request does not say which it is. And a worker that sat down while
             // another configuration's plan was newer follows none that is older: it waits for the next.
             let waits = version == 0 && due <= self.watch.newest_of_others(config);
-            if version < due && !waits && !empty(self, due) {
+            if version < due && !waits && !empty {
                 return Err(Broken::Late { worker, version, due });
             }
         }

@@ -210,6 +210,9 @@ impl Watch {
     fn see_epoch(&mut self, key: &str, value: &[u8]) -> Result<(), Broken> {
         let config = owner(key, Kind::Epoch, value)?;
         let number = read(key, records::open_epoch(config, value))?.number;
+        // Where the directory was lost, two configurations may meet in one arena for a moment. What one overwrites the
+        // other no longer knows.
+        self.epochs.retain(|(other, owner), _| other != key || *owner == config);
         match self.epochs.insert((key.into(), config), number) {
             Some(last) if number <= last => {
                 Err(Broken::EpochAgain { key: key.into(), number, last })
