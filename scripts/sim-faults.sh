@@ -51,6 +51,12 @@ have patch || die "patch is missing: install it from your system's packages, the
 quietly "building the simulation" cargo build --package rudolph-fault-sim
 quietly "building the trimmer" cargo build --package rudolph-trim-exports
 copy_tree
+quietly "the module without a fault" build_copy || die "the module does not build"
+simulate >"$PLANTED/control.log" 2>&1 || {
+  tail -n 60 "$PLANTED/control.log"
+  die "without a fault planted the simulation fails already"
+}
+say "without a fault: $(tail -n 1 "$PLANTED/control.log")"
 caught=0 missed=0
 if [ $# -eq 0 ]; then
   for file in "$PATCHES"/*.patch; do set -- "$@" "$(basename "$file" .patch)"; done

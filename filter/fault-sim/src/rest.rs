@@ -106,12 +106,19 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The newest plan that holds by now.
+    /// The newest plan that holds by now, of those that still stand in the shared data: one that was damaged before all
+    /// had seen it is nobody's to follow.
     fn due(&self) -> u64 {
-        let now_ms = self.now() / MS;
-        let config = self.config().digest;
-        let holds = |plan: &&Arc<Plan>| plan.activate_at_ms <= now_ms;
-        self.watch.plans_of(config).rev().find(holds).map_or(0, |plan| plan.version)
+        let (config, now_ms, data) =
+            (self.config().digest, self.now() / MS, self.host.shared_data());
+        let is_plan = |key: &Vec<u8>| key.ends_with(b"/plan") || key.ends_with(b"/plan/before");
+        let standing = data
+            .keys()
+            .into_iter()
+            .filter(is_plan)
+            .filter_map(|key| records::open_plan(config, &data.get(key)?).ok());
+        let holds = standing.filter(|plan| plan.activate_at_ms <= now_ms);
+        holds.map(|plan| plan.version).max().unwrap_or(0)
     }
 
     /// The plan that each living worker follows, by a request.

@@ -31,6 +31,9 @@ pub(crate) struct AtWork<'a> {
     pub(crate) began: usize,
 }
 
+/// From which store on a roster stood; `None` for one that was damaged.
+type Roster = (usize, Option<Members>);
+
 #[derive(Debug)]
 struct Held {
     writer: Writer,
@@ -51,7 +54,7 @@ pub(crate) struct Watch {
     configs: BTreeMap<u64, Arc<Config>>,
     plans: BTreeMap<(u64, u64), Arc<Plan>>,
     /// By arena and configuration: the rosters, each from the number of the store that brought it.
-    rosters: BTreeMap<(String, u64), Vec<(usize, Option<Members>)>>,
+    rosters: BTreeMap<(String, u64), Vec<Roster>>,
     slots: BTreeMap<String, Held>,
     epochs: BTreeMap<(String, u64), u64>,
     told: BTreeMap<Writer, Told>,
