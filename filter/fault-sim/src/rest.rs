@@ -22,6 +22,9 @@ const ROUNDS_TO_FOLLOW: usize = 3;
 /// Rounds in which plans must have come to an end.
 const ROUNDS_TO_QUIET: usize = 150;
 
+/// An activation is waited for if it is no further ahead.
+const MOST_LEAD_MS: u64 = 5_000;
+
 /// Keys that only these checks ask for.
 const PROBES: usize = 6;
 
@@ -157,10 +160,13 @@ impl World<'_> {
     fn wait_until_quiet(&mut self) -> Result<(), Broken> {
         let least = 2_500 / self.config().tick_ms as usize;
         for round in 0..ROUNDS_TO_QUIET {
-            let (plans, due) = (self.watch.plans_published(), self.due());
+            let plans = self.watch.plans_published();
             self.round()?;
+            let now_ms = self.now() / MS;
             let newest = self.watch.plans_of(self.config().digest).next_back();
-            let waits = newest.is_some_and(|plan| plan.version > due);
+            // Further ahead was a clock's error, and is not waited for.
+            let soon = now_ms + 1..=now_ms + MOST_LEAD_MS;
+            let waits = newest.is_some_and(|plan| soon.contains(&plan.activate_at_ms));
             if round >= least && plans == self.watch.plans_published() && !waits {
                 return Ok(());
             }
