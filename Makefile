@@ -1,9 +1,9 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run top experiment experiments simulate test lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
+.PHONY: help run top experiment experiments simulate test sim sim-faults fuzz audit lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
-unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT AT
+unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT AT SEED SEEDS
 run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strategy '$(STRATEGY)') $(if $(SERVERS),--servers '$(SERVERS)')
 
 help: ## list the targets
@@ -36,6 +36,22 @@ simulate: ## the same strategies at any scale, in virtual time: SCENARIO=design
 test: ## every test: host, Wasm in Node, real Envoy, scripts
 	@scripts/setup.sh test
 	@scripts/test.sh
+
+sim: ## the module under random schedules and faults: SEEDS=1000, or SEED=7 again
+	@RUDOLPH_QUIET=1 scripts/setup.sh build
+	@scripts/sim.sh $(if $(SEED),--seed '$(SEED)',$(if $(SEEDS),--seeds '$(SEEDS)'))
+
+sim-faults: ## faults planted in the module, and whether the simulation catches each
+	@RUDOLPH_QUIET=1 scripts/setup.sh build
+	@scripts/sim-faults.sh
+
+fuzz: ## every reader of outside bytes, SECONDS=60 each
+	@RUDOLPH_QUIET=1 scripts/setup.sh fuzz
+	@scripts/fuzz.sh $(if $(SECONDS),'$(SECONDS)')
+
+audit: ## licences, sources and advisories of all dependencies
+	@RUDOLPH_QUIET=1 scripts/setup.sh audit
+	@scripts/audit.sh
 
 lint: ## format, clippy, shellcheck and house rules
 	@scripts/setup.sh lint

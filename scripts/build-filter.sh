@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the filter, trims it to the exports it uses, and writes target/rudolph.wasm.
-# One toolchain gives the same bytes each time: no path of this machine gets into the module.
+# One toolchain gives the same bytes each time: no path of this machine gets into the module. TRIMMER is a trimmer that
+# is built already.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -40,10 +41,13 @@ sha256() {
 require_rust
 [ -n "${RUDOLPH_QUIET:-}" ] || describe_wasm_rust
 step "building the filter" build_module
-step "building the trimmer" build_trimmer
+if [ -z "${TRIMMER:-}" ]; then
+  step "building the trimmer" build_trimmer
+  TRIMMER=$TARGET/debug/rudolph-trim-exports
+fi
 
 mkdir -p target
-"$TARGET/debug/rudolph-trim-exports" --keep-file "$KEEP" \
+"$TRIMMER" --keep-file "$KEEP" \
   "$(wasm_target_dir)/$WASM_TARGET/module/rudolph_filter.wasm" "$OUTPUT.new"
 mv "$OUTPUT.new" "$OUTPUT"
 say "$OUTPUT: $(wc -c <"$OUTPUT" | tr -d ' ') bytes, sha256 $(sha256 "$OUTPUT")"

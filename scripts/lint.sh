@@ -5,6 +5,8 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/toolchain.sh
 . "$ROOT/scripts/toolchain.sh"
+# shellcheck source=scripts/tools.sh
+. "$ROOT/scripts/tools.sh"
 # shellcheck source=scripts/house-rules.sh
 . "$ROOT/scripts/house-rules.sh"
 
@@ -64,6 +66,12 @@ if have shellcheck; then
   check "shellcheck" check_shell
 else
   skip "shellcheck" "it is not installed"
+fi
+
+if DENY=$(find_deny); then
+  check "licences and sources of dependencies" "$DENY" --locked check licenses bans sources
+else
+  skip "licences and sources of dependencies" "cargo-deny is not installed; make audit installs it"
 fi
 
 check "no registry host or home path in a file" no_private_names

@@ -17,8 +17,10 @@ needs_of() {
     lint) echo cc rust wasm_rust linters ;;
     compose-test) echo cc rust wasm_rust envoy postgres ;;
     kubernetes-test) echo cc rust wasm_rust envoy kubernetes containerd ;;
+    fuzz) echo cc rust fuzz ;;
+    audit) echo cc rust deny ;;
     all) echo cc rust wasm_rust envoy postgres promtool node wasm_runner chromium page_packages linters ;;
-    *) die "unknown purpose '$1'; allowed: build, run, top, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, all" ;;
+    *) die "unknown purpose '$1'; allowed: build, run, top, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, fuzz, audit, all" ;;
   esac
 }
 

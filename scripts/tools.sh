@@ -303,3 +303,29 @@ need_containerd() {
   have containerd && have runc && have ip && have openssl && [ -x /usr/lib/cni/bridge ] && return
   apt_install containerd runc containernetworking-plugins iproute2 openssl || true
 }
+
+# --- cargo-fuzz and cargo-deny: without them fuzzing and the audit are skipped by name
+
+# cargo_tool NAME: where it is.
+cargo_tool() {
+  local candidate
+  for candidate in "$TOOLS/bin/$1" "$(command -v "$1" || true)"; do
+    if [ -n "$candidate" ] && [ -x "$candidate" ]; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# install_cargo_tool NAME VERSION
+install_cargo_tool() {
+  quietly "cargo: installing $1 $2 into .tools (some minutes)" env -u CARGO_TARGET_DIR \
+    CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off \
+    cargo install --locked --root "$TOOLS" --version "=$2" "$1" || say "$1 was not installed"
+}
+
+find_fuzz() { cargo_tool cargo-fuzz; }
+find_deny() { cargo_tool cargo-deny; }
+need_fuzz() { find_fuzz >/dev/null || install_cargo_tool cargo-fuzz "$CARGO_FUZZ_VERSION"; }
+need_deny() { find_deny >/dev/null || install_cargo_tool cargo-deny "$CARGO_DENY_VERSION"; }

@@ -1,28 +1,28 @@
 //! Time as a module sees it: one base the test moves, and what each worker makes of it.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The wall clock of a host, in nanoseconds since the epoch. It moves only when told to.
 #[derive(Clone, Debug, Default)]
-pub struct Clock(Rc<Cell<u64>>);
+pub struct Clock(Arc<AtomicU64>);
 
 impl Clock {
     /// Nanoseconds since the epoch.
     pub fn nanos(&self) -> u64 {
-        self.0.get()
+        self.0.load(Relaxed)
     }
 
     /// Sets the time; backwards too, as an operator or a time server may.
     pub fn set_nanos(&self, nanos: u64) {
-        self.0.set(nanos);
+        self.0.store(nanos, Relaxed);
     }
 
     /// Moves the time forward.
     pub fn advance(&self, by: Duration) {
         let nanos = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
-        self.0.set(self.0.get().saturating_add(nanos));
+        self.0.store(self.nanos().saturating_add(nanos), Relaxed);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::abi::{Status, map_type};
 use crate::headers::Headers;
@@ -24,7 +24,7 @@ pub struct LocalResponse {
 
 #[derive(Debug)]
 pub(crate) struct Root {
-    pub(crate) plugin_configuration: Rc<[u8]>,
+    pub(crate) plugin_configuration: Arc<[u8]>,
     pub(crate) tick_period_ms: u32,
     /// `proxy_on_done` returned false: the module still has work and will call `proxy_done`.
     pub(crate) awaits_done: bool,
@@ -49,7 +49,7 @@ pub(crate) struct StreamState {
     pub(crate) headers_access: Access,
     pub(crate) continued: bool,
     pub(crate) local_response: Option<LocalResponse>,
-    pub(crate) properties: BTreeMap<Vec<u8>, Rc<[u8]>>,
+    pub(crate) properties: BTreeMap<Vec<u8>, Arc<[u8]>>,
 }
 
 /// The answer to an HTTP call while `proxy_on_http_call_response` runs; a failed call has none.

@@ -1,10 +1,11 @@
 //! One gateway: what all its worker VMs of one `vm_id` share.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::clock::Clock;
+use crate::locked::Locked;
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::shared_data::SharedData;
@@ -15,15 +16,15 @@ struct Inner {
     metrics: Metrics,
     log: Log,
     clock: Clock,
-    properties: RefCell<BTreeMap<Vec<u8>, Rc<[u8]>>>,
-    unknown_clusters: RefCell<BTreeSet<String>>,
-    live_workers: Cell<u32>,
-    next_worker: Cell<u32>,
+    properties: Locked<BTreeMap<Vec<u8>, Arc<[u8]>>>,
+    unknown_clusters: Locked<BTreeSet<String>>,
+    live_workers: AtomicU32,
+    next_worker: AtomicU32,
 }
 
 /// One Envoy process. Clones are handles on the same one.
 #[derive(Clone, Debug, Default)]
-pub struct Host(Rc<Inner>);
+pub struct Host(Arc<Inner>);
 
 impl Host {
     /// A host without workers, at time 0.
@@ -53,16 +54,16 @@ impl Host {
 
     /// Sets a property that every request of this host answers, such as `["node", "id"]`.
     pub fn set_property(&self, path: &[&str], value: &[u8]) {
-        self.0.properties.borrow_mut().insert(property_key(path), value.into());
+        self.0.properties.hold().insert(property_key(path), value.into());
     }
 
-    pub(crate) fn property(&self, key: &[u8]) -> Option<Rc<[u8]>> {
-        self.0.properties.borrow().get(key).cloned()
+    pub(crate) fn property(&self, key: &[u8]) -> Option<Arc<[u8]>> {
+        self.0.properties.hold().get(key).cloned()
     }
 
     /// Whether `proxy_http_call` knows this cluster; all are known at first.
     pub fn set_cluster_known(&self, cluster: &str, known: bool) {
-        let mut unknown = self.0.unknown_clusters.borrow_mut();
+        let mut unknown = self.0.unknown_clusters.hold();
         if known {
             unknown.remove(cluster);
         } else {
@@ -71,18 +72,17 @@ impl Host {
     }
 
     pub(crate) fn is_cluster_known(&self, cluster: &str) -> bool {
-        !self.0.unknown_clusters.borrow().contains(cluster)
+        !self.0.unknown_clusters.hold().contains(cluster)
     }
 
     /// Number of worker VMs there are.
     pub fn live_workers(&self) -> u32 {
-        self.0.live_workers.get()
+        self.0.live_workers.load(Relaxed)
     }
 
     pub(crate) fn enrol(&self) -> LiveWorker {
-        let number = self.0.next_worker.get();
-        self.0.next_worker.set(number.wrapping_add(1));
-        self.0.live_workers.set(self.0.live_workers.get() + 1);
+        let number = self.0.next_worker.fetch_add(1, Relaxed);
+        self.0.live_workers.fetch_add(1, Relaxed);
         LiveWorker { host: self.clone(), number }
     }
 }
@@ -101,9 +101,7 @@ pub(crate) struct LiveWorker {
 
 impl Drop for LiveWorker {
     fn drop(&mut self) {
-        let left = self.host.0.live_workers.get().saturating_sub(1);
-        self.host.0.live_workers.set(left);
-        if left == 0 {
+        if self.host.0.live_workers.fetch_sub(1, Relaxed) == 1 {
             self.host.shared_data().erase();
         }
     }

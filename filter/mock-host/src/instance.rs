@@ -1,6 +1,6 @@
 //! One VM: started, called, and dead after its first trap.
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use wasmtime::{Store, WasmParams, WasmResults};
@@ -54,11 +54,11 @@ impl Instance {
     /// the same VM, for every later one (`proxy_on_vm_start` included).
     pub(crate) fn start_root(
         &mut self,
-        plugin_configuration: &Rc<[u8]>,
+        plugin_configuration: &Arc<[u8]>,
     ) -> Result<u32, WorkerError> {
         let contexts = self.contexts();
         let id = contexts.new_id();
-        let plugin_configuration = Rc::clone(plugin_configuration);
+        let plugin_configuration = Arc::clone(plugin_configuration);
         contexts
             .roots
             .insert(id, Root { plugin_configuration, tick_period_ms: 0, awaits_done: false });
@@ -192,7 +192,7 @@ fn instantiate(
     let exports = Exports::find(&instance, store)?;
     let state = store.data_mut();
     state.memory = memory;
-    state.allocate = allocate.map(|function| Allocate(Rc::new(function)));
+    state.allocate = allocate.map(|function| Allocate(Arc::new(function)));
     Ok(exports)
 }
 

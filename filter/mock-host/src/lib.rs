@@ -2,7 +2,8 @@
 //!
 //! A [`FilterModule`] is the compiled `.wasm`. A [`Host`] is one gateway process: shared data, metrics,
 //! log and clock. A [`Worker`] is one of its worker threads: a VM of its own, with the host's data behind it.
-//! All of it is single-threaded and deterministic: no time passes and nothing happens unless the test says so.
+//! All of it is deterministic as long as one worker runs at a time: no time passes and nothing happens unless the
+//! test says so. Workers may be moved to threads of their own, where a [`Gate`] holds them up between host calls.
 //!
 //! Envoy 1.40 with n worker threads makes n + 2 VMs of a filter, as observed on the real binary:
 //! - a canary on the main thread, configured and dropped: [`try_configuration`];
@@ -33,12 +34,14 @@ mod context;
 mod error;
 mod exports;
 mod faults;
+mod gate;
 mod guest;
 mod headers;
 mod host;
 mod hostcalls;
 mod http_calls;
 mod instance;
+mod locked;
 mod log;
 mod metrics;
 mod module;
@@ -53,6 +56,7 @@ pub use abi::{Action, Callback, Hostcall, LogLevel, MetricType, Status};
 pub use clock::{Clock, WorkerClock};
 pub use context::LocalResponse;
 pub use error::{ModuleError, TrapReason, WorkerError};
+pub use gate::{Gate, Pass};
 pub use headers::Headers;
 pub use host::Host;
 pub use log::{Log, LogLine};
@@ -60,6 +64,6 @@ pub use metrics::{HistogramSummary, Metrics};
 pub use module::{ExternKind, FilterModule};
 pub use report::{CallbackTotals, HostcallCounts};
 pub use requests::{RequestOptions, Stream};
-pub use shared_data::SharedData;
+pub use shared_data::{SharedData, SharedWrite};
 pub use vm::HttpCall;
 pub use worker::{Configuration, Worker, try_configuration};

@@ -1,10 +1,10 @@
 //! Log lines of every VM of a host.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::abi::LogLevel;
+use crate::locked::Locked;
 
 /// One line that a module logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,19 +29,19 @@ struct Lines {
 
 /// A handle on a host's log; clones see the same lines. Only the newest 10,000 are kept.
 #[derive(Clone, Debug)]
-pub struct Log(Rc<RefCell<Lines>>);
+pub struct Log(Arc<Locked<Lines>>);
 
 impl Default for Log {
     fn default() -> Self {
         let lines =
             Lines { level: LogLevel::Trace, capacity: 10_000, kept: VecDeque::new(), total: 0 };
-        Self(Rc::new(RefCell::new(lines)))
+        Self(Arc::new(Locked::new(lines)))
     }
 }
 
 impl Log {
     pub(crate) fn push(&self, line: LogLine) {
-        let mut lines = self.0.borrow_mut();
+        let mut lines = self.0.hold();
         if line.level < lines.level {
             return;
         }
@@ -54,31 +54,31 @@ impl Log {
 
     /// Envoy's `--component-log-level wasm:...`: lines below it are not kept.
     pub fn set_level(&self, level: LogLevel) {
-        self.0.borrow_mut().level = level;
+        self.0.hold().level = level;
     }
 
     /// The level set.
     pub fn level(&self) -> LogLevel {
-        self.0.borrow().level
+        self.0.hold().level
     }
 
     /// The lines kept, oldest first.
     pub fn lines(&self) -> Vec<LogLine> {
-        self.0.borrow().kept.iter().cloned().collect()
+        self.0.hold().kept.iter().cloned().collect()
     }
 
     /// The lines kept, which are then forgotten.
     pub fn take(&self) -> Vec<LogLine> {
-        self.0.borrow_mut().kept.drain(..).collect()
+        self.0.hold().kept.drain(..).collect()
     }
 
     /// Lines at or above the level since the start, kept or not: to assert that nothing logs in a loop.
     pub fn total(&self) -> u64 {
-        self.0.borrow().total
+        self.0.hold().total
     }
 
     /// Whether a kept line contains this text.
     pub fn contains(&self, text: &str) -> bool {
-        self.0.borrow().kept.iter().any(|line| line.message.contains(text))
+        self.0.hold().kept.iter().any(|line| line.message.contains(text))
     }
 }

@@ -1,10 +1,10 @@
 //! Envoy's metrics as a module sees them: names belong to the host, ids to one VM.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::abi::{MetricType, Status};
+use crate::locked::Locked;
 
 /// Samples a histogram was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,12 +23,12 @@ struct Registry {
 
 /// A handle on the metrics of one host; clones see the same metrics. They never expire.
 #[derive(Clone, Debug, Default)]
-pub struct Metrics(Rc<RefCell<Registry>>);
+pub struct Metrics(Arc<Locked<Registry>>);
 
 impl Metrics {
     /// The place of a metric, made on first use: the same name is the same metric for every VM.
     pub(crate) fn define(&self, kind: MetricType, name: &[u8]) -> usize {
-        let mut registry = self.0.borrow_mut();
+        let mut registry = self.0.hold();
         if let Some(&place) = registry.index.get(&(kind, name.to_vec())) {
             return place;
         }
@@ -39,17 +39,17 @@ impl Metrics {
     }
 
     pub(crate) fn value(&self, place: usize) -> u64 {
-        self.0.borrow().values[place].sum
+        self.0.hold().values[place].sum
     }
 
     pub(crate) fn change(&self, place: usize, change: impl FnOnce(u64) -> u64) {
-        let value = &mut self.0.borrow_mut().values[place];
+        let value = &mut self.0.hold().values[place];
         value.sum = change(value.sum);
         value.count += 1;
     }
 
     fn find(&self, kind: MetricType, name: &str) -> Option<HistogramSummary> {
-        let registry = self.0.borrow();
+        let registry = self.0.hold();
         let place = *registry.index.get(&(kind, name.as_bytes().to_vec()))?;
         registry.values.get(place).copied()
     }
@@ -71,14 +71,14 @@ impl Metrics {
 
     /// Every metric, by kind and then name.
     pub fn names(&self) -> Vec<(MetricType, String)> {
-        let registry = self.0.borrow();
+        let registry = self.0.hold();
         let text = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
         registry.index.keys().map(|(kind, name)| (*kind, text(name))).collect()
     }
 
     /// Number of distinct metrics: to assert that no name holds a key or a bin.
     pub fn distinct_names(&self) -> usize {
-        self.0.borrow().index.len()
+        self.0.hold().index.len()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::abi::{Action, Callback};
 use crate::context::{Access, LocalResponse, StreamState};
@@ -16,7 +16,7 @@ use crate::worker::Worker;
 pub struct RequestOptions {
     has_body: bool,
     root: Option<u32>,
-    properties: BTreeMap<Vec<u8>, Rc<[u8]>>,
+    properties: BTreeMap<Vec<u8>, Arc<[u8]>>,
 }
 
 impl RequestOptions {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use wasmtime::{Memory, TypedFunc};
@@ -12,6 +12,7 @@ use crate::clock::WorkerClock;
 use crate::context::Contexts;
 use crate::error::TrapReason;
 use crate::faults::{Faults, InjectedTrap, Verdict};
+use crate::gate::{Gated, Pass};
 use crate::headers::Headers;
 use crate::host::Host;
 use crate::metrics::MetricIds;
@@ -55,9 +56,10 @@ pub(crate) struct VmState {
     pub(crate) memory: Option<Memory>,
     pub(crate) allocate: Option<Allocate>,
     pub(crate) clock: WorkerClock,
-    pub(crate) vm_configuration: Rc<[u8]>,
+    pub(crate) vm_configuration: Arc<[u8]>,
     pub(crate) contexts: Contexts,
     pub(crate) faults: Faults,
+    pub(crate) gate: Gated,
     pub(crate) report: Report,
     pub(crate) metric_ids: MetricIds,
     pub(crate) http_calls: BTreeMap<u32, HttpCall>,
@@ -73,7 +75,7 @@ pub(crate) struct VmState {
 
 /// The module's `malloc`; counted by reference because cloning a typed function is not cheap.
 #[derive(Clone)]
-pub(crate) struct Allocate(pub(crate) Rc<TypedFunc<u32, u32>>);
+pub(crate) struct Allocate(pub(crate) Arc<TypedFunc<u32, u32>>);
 
 impl fmt::Debug for Allocate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +87,7 @@ impl VmState {
     pub(crate) fn new(
         host: Host,
         worker: Option<u32>,
-        vm_configuration: Rc<[u8]>,
+        vm_configuration: Arc<[u8]>,
         clock: WorkerClock,
     ) -> Self {
         Self {
@@ -97,6 +99,7 @@ impl VmState {
             vm_configuration,
             contexts: Contexts::default(),
             faults: Faults::default(),
+            gate: Gated::default(),
             report: Report::default(),
             metric_ids: MetricIds::default(),
             http_calls: BTreeMap::new(),
@@ -114,6 +117,9 @@ impl VmState {
             return Err(wasmtime::Error::new(RestrictedCall(hostcall)));
         }
         self.report.count(hostcall);
+        if self.gate.pass(hostcall) == Pass::Trap {
+            return Err(wasmtime::Error::new(InjectedTrap));
+        }
         match self.faults.meet(hostcall) {
             Verdict::Trap => Err(wasmtime::Error::new(InjectedTrap)),
             verdict => Ok(verdict),

@@ -1,7 +1,7 @@
 //! One Envoy worker thread's VM: its life from start to reload, its root contexts and its ticks.
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::abi::Callback;
@@ -17,15 +17,15 @@ use crate::vm::VmState;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// `vm_config.configuration`.
-    pub vm: Rc<[u8]>,
+    pub vm: Arc<[u8]>,
     /// `config.configuration`.
-    pub plugin: Rc<[u8]>,
+    pub plugin: Arc<[u8]>,
 }
 
 impl Configuration {
     /// An empty VM configuration and this plugin configuration.
     pub fn plugin(plugin: impl AsRef<[u8]>) -> Self {
-        Self { vm: Rc::default(), plugin: plugin.as_ref().into() }
+        Self { vm: Arc::default(), plugin: plugin.as_ref().into() }
     }
 }
 
@@ -40,7 +40,7 @@ pub fn try_configuration(
     configuration: &Configuration,
 ) -> Result<(), WorkerError> {
     let clock = WorkerClock::new(host.clock().clone());
-    let state = VmState::new(host.clone(), None, Rc::clone(&configuration.vm), clock);
+    let state = VmState::new(host.clone(), None, Arc::clone(&configuration.vm), clock);
     let mut instance = Instance::new(module, state, DEFAULT_FUEL_LIMIT)?;
     instance.start_root(&configuration.plugin).map(drop)
 }
@@ -93,9 +93,11 @@ impl Worker {
     /// When the fresh VM traps or refuses; the old one then stays as it was.
     pub fn reload(&mut self) -> Result<(), WorkerError> {
         let clock = self.instance.seen().clock.clone();
+        let gate = self.instance.seen().gate.clone();
         let fuel_limit = self.instance.fuel_limit();
-        let (instance, root) =
+        let (mut instance, root) =
             boot(&self.module, &self.live, &self.configuration, clock, fuel_limit)?;
+        instance.state().gate = gate;
         self.instance = instance;
         self.root = root;
         self.generation += 1;
@@ -109,7 +111,7 @@ impl Worker {
     /// When the VM traps or refuses: requests then stay with the root before.
     pub fn add_root(&mut self, plugin_configuration: impl AsRef<[u8]>) -> Result<u32, WorkerError> {
         self.begin();
-        let plugin: Rc<[u8]> = plugin_configuration.as_ref().into();
+        let plugin: Arc<[u8]> = plugin_configuration.as_ref().into();
         self.root = self.instance.start_root(&plugin)?;
         self.configuration.plugin = plugin;
         Ok(self.root)
@@ -223,7 +225,7 @@ fn boot(
     fuel_limit: u64,
 ) -> Result<(Instance, u32), WorkerError> {
     let state =
-        VmState::new(live.host.clone(), Some(live.number), Rc::clone(&configuration.vm), clock);
+        VmState::new(live.host.clone(), Some(live.number), Arc::clone(&configuration.vm), clock);
     let mut instance = Instance::new(module, state, fuel_limit)?;
     let root = instance.start_root(&configuration.plugin)?;
     Ok((instance, root))

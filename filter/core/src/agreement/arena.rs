@@ -17,6 +17,9 @@ const ABANDONED_MS: u64 = 120_000;
 /// The heartbeat of an arena that its tenant gave up.
 const RELEASED: u64 = 0;
 
+/// A tenant of whom nothing is known: the directory was lost, and it has not come to write itself down again.
+const UNKNOWN: u64 = 0;
+
 /// Races for the directory that a worker may lose in one tick.
 const ATTEMPTS: usize = 8;
 
@@ -49,15 +52,16 @@ impl Arena {
         for _ in 0..ATTEMPTS {
             let seen = self.directory.read(store, tally, records::open_directory)?;
             let mut tenants = seen.value.unwrap_or_default();
-            let Some(arena) = place(&tenants, self.config, now_ms) else {
+            let was =
+                if may_be_lost(&tenants, self.config) { self.was_in(store, tally)? } else { None };
+            let Some(arena) = place(&tenants, self.config, was, now_ms) else {
                 self.held = None;
                 return Ok(None);
             };
-            let tenant = Tenant { config: self.config, heartbeat_ms: now_ms };
-            match tenants.get_mut(arena) {
-                Some(place) => *place = tenant,
-                None => tenants.push(tenant),
+            while tenants.len() <= arena {
+                tenants.push(Tenant { config: UNKNOWN, heartbeat_ms: now_ms });
             }
+            tenants[arena] = Tenant { config: self.config, heartbeat_ms: now_ms };
             let sealed = records::seal_directory(&tenants);
             if self.directory.replace(store, tally, seen.expect, &sealed)? {
                 self.held = Some((arena, now_ms));
@@ -65,6 +69,27 @@ impl Arena {
             }
         }
         Ok(self.held.map(|(arena, _)| arena))
+    }
+
+    /// Where this configuration is although the directory, which may have been lost, does not say so: where this
+    /// worker has been, or where a plan of this configuration stands. Without this a worker that starts then would sit
+    /// down apart from the others, and until they looked again there would be two plans.
+    fn was_in(
+        &self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+    ) -> Result<Option<usize>, StoreFault> {
+        if let Some((arena, _)) = self.held {
+            return Ok(Some(arena));
+        }
+        let own = self.config;
+        for arena in 0..MAX_ARENAS {
+            let mut plan = Shelf::new(key(arena, "plan"));
+            if plan.read_own(store, tally, own, records::open_plan)?.value.is_some() {
+                return Ok(Some(arena));
+            }
+        }
+        Ok(None)
     }
 
     /// Looks again at the next hold, whether the arena is still its own.
@@ -91,15 +116,15 @@ impl Arena {
         Ok(())
     }
 
-    /// The highest version among all tenants' plans, so that a new configuration counts on from there.
+    /// The highest version among all arenas' plans, so that a new configuration counts on from there. The directory
+    /// is not asked: it may have been lost, and with it who the tenants were, but not how far they had counted.
     pub fn highest_version(
-        &mut self,
+        &self,
         store: &mut dyn SharedStore,
         tally: &mut Tally,
     ) -> Result<u64, StoreFault> {
-        let seen = self.directory.read(store, tally, records::open_directory)?;
         let mut highest = 0;
-        for arena in 0..seen.value.unwrap_or_default().len() {
+        for arena in 0..MAX_ARENAS {
             let mut plan = Shelf::new(key(arena, "plan"));
             let version = plan.read(store, tally, records::peek_plan_version)?;
             highest = highest.max(version.value.unwrap_or(0));
@@ -108,10 +133,25 @@ impl Arena {
     }
 }
 
-/// Where a configuration is or may be: its own place, one that was given up, a new one, or the longest abandoned.
-fn place(tenants: &[Tenant], config: u64, now_ms: u64) -> Option<usize> {
+/// Nobody is known to be there.
+fn is_vacant(tenant: &Tenant) -> bool {
+    tenant.config == UNKNOWN || tenant.heartbeat_ms == RELEASED
+}
+
+/// Whether a configuration that the directory does not name may yet be somewhere: where no other is known to be.
+fn may_be_lost(tenants: &[Tenant], config: u64) -> bool {
+    let named = tenants.iter().any(|tenant| tenant.config == config);
+    !named && (tenants.len() < MAX_ARENAS || tenants.iter().any(is_vacant))
+}
+
+/// Where a configuration is or may be: its own place, where it was if nobody else is known to be there, one that was
+/// given up, a new one, or the longest abandoned.
+fn place(tenants: &[Tenant], config: u64, was: Option<usize>, now_ms: u64) -> Option<usize> {
     if let Some(own) = tenants.iter().position(|tenant| tenant.config == config) {
         return Some(own);
+    }
+    if let Some(was) = was.filter(|was| tenants.get(*was).is_none_or(is_vacant)) {
+        return Some(was);
     }
     if let Some(free) = tenants.iter().position(|tenant| tenant.heartbeat_ms == RELEASED) {
         return Some(free);

@@ -143,6 +143,15 @@ impl Config {
         matches!(self.strategy, Strategy::Spread | Strategy::Pin)
     }
 
+    /// How long a plan waits until it holds. `spread` may differ between workers for a moment; with one owner a key, all
+    /// must change at once.
+    pub(crate) fn lead_ms(&self) -> u64 {
+        match self.strategy {
+            Strategy::Spread => 0,
+            _ => 2 * self.tick_ms,
+        }
+    }
+
     /// Whether a plan needs the requests of each bin counted.
     #[must_use]
     pub fn counts_bins(&self) -> bool {

@@ -161,7 +161,7 @@ fn plans(
     };
     let published = at("plan")?;
     match published {
-        Some(plan) if is_ahead(&plan, now_ms) => {
+        Some(plan) if is_ahead(config, &plan, now_ms) => {
             let before = at("plan/before")?.filter(|before| before.version < plan.version);
             Ok((before.map(Arc::new), Some(plan)))
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Desk, Worker};
 use crate::agreement::{SharedStore, StoreFault};
+use crate::config::Config;
 use crate::plan::{Placement, Plan};
 use crate::table::Table;
 use crate::telemetry::{Condition, Counter, Gauge};
@@ -12,9 +13,12 @@ use crate::wire::records;
 /// An activation further ahead is a clock's error, not a planner's wish.
 pub(crate) const MAX_LEAD_MS: u64 = 5_000;
 
-/// Whether a plan's time is yet to come.
-pub(crate) fn is_ahead(plan: &Plan, now_ms: u64) -> bool {
-    plan.activate_at_ms > now_ms && plan.activate_at_ms - now_ms <= MAX_LEAD_MS
+/// Whether a plan's time is yet to come. Without a lead a plan holds when it is read: its time is then only what its
+/// planner's clock said, which may have been ahead.
+pub(crate) fn is_ahead(config: &Config, plan: &Plan, now_ms: u64) -> bool {
+    config.lead_ms() > 0
+        && plan.activate_at_ms > now_ms
+        && plan.activate_at_ms - now_ms <= MAX_LEAD_MS
 }
 
 impl Worker {
@@ -22,7 +26,7 @@ impl Worker {
     #[inline]
     #[must_use]
     pub fn needs_clock(&self) -> bool {
-        self.pending.is_some() || self.lead_ms() > 0
+        self.pending.is_some() || self.config.lead_ms() > 0
     }
 
     /// Makes sure, before a request, that no plan holds that this worker does not follow.
@@ -30,7 +34,7 @@ impl Worker {
     /// A plan activates no sooner than the lead after it was published, so one look in each lead is enough:
     /// the ticks see to that, but for a worker whose ticks were late.
     pub fn catch_up(&mut self, now_ms: u64, store: &mut dyn SharedStore) {
-        let lead_ms = self.lead_ms();
+        let lead_ms = self.config.lead_ms();
         let overdue = lead_ms > 0 && now_ms.abs_diff(self.looked_ms) >= lead_ms;
         if overdue && let Some(mut desk) = self.desk.take() {
             if self.look(&mut desk, now_ms, store).is_err() {
@@ -56,7 +60,7 @@ impl Worker {
         let Some(plan) = published.filter(|plan| plan.version >= desk.floor) else {
             return Ok(false);
         };
-        if is_ahead(&plan, now_ms) && self.newest_version() + 1 < plan.version {
+        if is_ahead(&self.config, &plan, now_ms) && self.newest_version() + 1 < plan.version {
             // This worker was late, and what holds until then is the plan before.
             let before = desk.before.read_own(store, &mut self.tally, config, open)?.value;
             if let Some(before) = before.filter(|before| before.version < plan.version) {
@@ -69,8 +73,9 @@ impl Worker {
 
     /// Adopts a pending plan whose time has come.
     pub fn activate_due(&mut self, now_ms: u64) {
-        let due = |(plan, _): &mut (Arc<Plan>, Arc<Table>)| !is_ahead(plan, now_ms);
-        if let Some((plan, table)) = self.pending.take_if(due) {
+        let waits =
+            self.pending.as_ref().is_some_and(|(plan, _)| is_ahead(&self.config, plan, now_ms));
+        if !waits && let Some((plan, table)) = self.pending.take() {
             self.adopt(plan, table);
         }
     }

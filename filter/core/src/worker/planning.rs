@@ -3,7 +3,6 @@
 use super::adoption::{MAX_LEAD_MS, is_ahead};
 use super::{Action, Desk, Worker};
 use crate::agreement::{Expect, Seen, SharedStore, StoreFault, slot};
-use crate::config::Strategy;
 use crate::plan::Plan;
 use crate::planner::merge::{LoadMap, Merge};
 use crate::planner::{self, Request};
@@ -52,7 +51,7 @@ impl Worker {
         let config = self.config.clone();
         let open = records::open_plan;
         let seen = desk.plan.read_own(store, &mut self.tally, config.digest, open)?;
-        if seen.value.as_ref().is_some_and(|plan| is_ahead(plan, now_ms)) {
+        if seen.value.as_ref().is_some_and(|plan| is_ahead(&config, plan, now_ms)) {
             // A plan waits for its time: one at a time, or workers might skip it.
             return Ok(false);
         }
@@ -94,8 +93,8 @@ impl Worker {
         if seen.value.as_ref().is_some_and(says_it_all) {
             return Ok(false);
         }
-        plan.activate_at_ms = now_ms + self.lead_ms();
-        if let Some(last) = seen.value.as_ref().filter(|_| self.lead_ms() > 0) {
+        plan.activate_at_ms = now_ms + self.config.lead_ms();
+        if let Some(last) = seen.value.as_ref().filter(|_| self.config.lead_ms() > 0) {
             self.keep_for_latecomers(desk, last, store)?;
         }
         let sealed = records::seal_plan(self.config.digest, &plan);
@@ -188,14 +187,6 @@ impl Worker {
                 self.count(Counter::PlansRefused);
                 None
             }
-        }
-    }
-
-    /// `spread` may differ between workers for a moment; with one owner a key, all must change at once.
-    pub(super) fn lead_ms(&self) -> u64 {
-        match self.config.strategy {
-            Strategy::Spread => 0,
-            _ => 2 * self.config.tick_ms,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Buffers and properties.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wasmtime::Linker;
 
@@ -69,7 +69,7 @@ fn get_property(
     let own = state
         .contexts
         .target_stream()
-        .and_then(|stream| stream.properties.get(path).map(Rc::clone));
+        .and_then(|stream| stream.properties.get(path).map(Arc::clone));
     let value = own.or_else(|| state.host.property(path)).ok_or(Status::NotFound)?;
     guest.give(value.len(), (data, size), |_, out| copy(&value, out))
 }

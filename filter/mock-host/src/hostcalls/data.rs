@@ -42,7 +42,7 @@ fn set_shared_data(
 ) -> Outcome {
     let (memory, state) = guest.split();
     let (key, value) = (bytes(memory, (key, key_size))?, bytes(memory, (data, size))?);
-    Ok(state.host.shared_data().set(key, value, cas)?)
+    Ok(state.host.shared_data().set_by(state.worker, key, value, cas)?)
 }
 
 fn define_metric(

@@ -1,7 +1,7 @@
 //! Watches the shared plans: looked at after every callback, they may never be two of one version nor go back.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rudolph_core::agreement::arena;
 use rudolph_core::agreement::slot::{LEASE_MS, MAX_SLOTS};
@@ -65,7 +65,7 @@ pub(crate) fn directory_key() -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     stored: BTreeMap<usize, u32>,
-    plans: BTreeMap<(usize, u64), Rc<[u8]>>,
+    plans: BTreeMap<(usize, u64), Arc<[u8]>>,
     newest: BTreeMap<usize, u64>,
 }
 
@@ -81,7 +81,7 @@ impl Watch {
         }
     }
 
-    fn see(&mut self, arena: usize, bytes: Rc<[u8]>) {
+    fn see(&mut self, arena: usize, bytes: Arc<[u8]>) {
         let version = records::peek_plan_version(&bytes).expect("published plans are sound");
         let newest = self.newest.entry(arena).or_default();
         assert!(version >= *newest, "plan {version} was published after plan {newest}");
