@@ -105,7 +105,7 @@ fn wrong_types_are_refused() {
     refused(&plus(r#""spread":{"spill":"yes"}"#), &["spread.spill", "yes", "boolean"]);
     refused(&with(r#"["path"]"#, r#""path""#), &["key", "path", "sequence"]);
     refused(&servers("{}"), &["membership", "map", "sequence"]);
-    refused(&servers(r#"["10.0.0.1:80"]"#), &["membership", "10.0.0.1:80", "Server"]);
+    refused(&servers(r#"["10.0.0.1:80"]"#), &["membership", "10.0.0.1:80", "object"]);
 }
 
 #[test]
