@@ -30,6 +30,7 @@ pub struct Builder {
     admin_socket: bool,
     filter_polls: Option<SocketAddr>,
     failure_policy: Option<String>,
+    extensions: Vec<Value>,
     awaits_plan: bool,
     log_level: String,
     patience: Duration,
@@ -49,6 +50,7 @@ impl Default for Builder {
             admin_socket: false,
             filter_polls: None,
             failure_policy: None,
+            extensions: Vec::new(),
             awaits_plan: true,
             log_level: "warning".to_owned(),
             patience: Duration::from_secs(30),
@@ -139,6 +141,13 @@ impl Builder {
         self
     }
 
+    /// One more of Envoy's `bootstrap_extensions`, such as a Wasm service that watches the filter's shared data.
+    #[must_use]
+    pub fn bootstrap_extension(mut self, extension: Value) -> Self {
+        self.extensions.push(extension);
+        self
+    }
+
     /// Whether the cluster is ready only when the filter has a plan. Turn it off where there will be none.
     #[must_use]
     pub fn await_plan(mut self, on: bool) -> Self {
@@ -171,7 +180,10 @@ impl Builder {
         let admin = self.admin_address(&scratch)?;
         let files =
             Watched { servers: scratch.file("servers.json"), filter: scratch.file("filter.json") };
-        let rendered = self.render(&root, listener, &admin, &files)?;
+        let mut rendered = self.render(&root, listener, &admin, &files)?;
+        if !self.extensions.is_empty() {
+            rendered.bootstrap["bootstrap_extensions"] = self.extensions.clone().into();
+        }
         write_files(&scratch, &files, &rendered, &servers)?;
         let arguments = self.envoy_arguments(&scratch);
         let envoy = Process::start("Envoy", &envoy, &arguments, &scratch.file("envoy.log"))?;

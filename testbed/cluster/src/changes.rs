@@ -87,10 +87,24 @@ impl Cluster {
 
     /// Takes a server off Envoy's list; its process runs on.
     pub async fn remove_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        self.server(index)?.listed = false;
+        self.list_server(index, false, "removing a server").await
+    }
+
+    /// Puts a server that was removed on Envoy's list again.
+    pub async fn return_server(&mut self, index: usize) -> Result<(), ClusterError> {
+        self.list_server(index, true, "returning a server").await
+    }
+
+    async fn list_server(
+        &mut self,
+        index: usize,
+        listed: bool,
+        goal: &str,
+    ) -> Result<(), ClusterError> {
+        self.server(index)?.listed = listed;
         self.publish_servers()?;
         let total = self.listed().count() as u64;
-        self.wait_for_stats("removing a server", CHANGE, |stats| {
+        self.wait_for_stats(goal, CHANGE, |stats| {
             stats.get("cluster.app.membership_total") == Some(&total)
         })
         .await

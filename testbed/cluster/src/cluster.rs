@@ -67,6 +67,12 @@ impl Cluster {
         std::iter::once(self.envoy.id()).chain(servers.map(Process::id)).collect()
     }
 
+    /// The process id of a server of this cluster that runs.
+    #[must_use]
+    pub fn server_pid(&self, index: usize) -> Option<u32> {
+        self.servers.get(index)?.process.as_ref().map(Process::id)
+    }
+
     /// The directory with the rendered configuration and the logs; gone when the cluster is.
     #[must_use]
     pub fn directory(&self) -> &Path {
