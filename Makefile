@@ -1,14 +1,14 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run experiment experiments simulate test lint bench build setup clean distclean
+.PHONY: help run experiment experiments chaos soak load-limits simulate test lint bench build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
-unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT
+unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT MINUTES FAULTS
 run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strategy '$(STRATEGY)') $(if $(SERVERS),--servers '$(SERVERS)')
 
 help: ## list the targets
 	@echo 'make TARGET. Each sets up what it needs and asks nothing.'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
 	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out  QUICK=1 to try'
 	@echo 'of simulate:    SCENARIO=design|servers|gateways|slow_server|lost_and_back|...  PLOT=page.html'
@@ -24,6 +24,18 @@ experiment: ## one figure, measured in real Envoy: NAME=fig6a
 experiments: ## all figures and a page about them: testbed/results/report.html
 	@RUDOLPH_QUIET=1 scripts/setup.sh run
 	@scripts/experiment.sh
+
+chaos: ## faults under load in real Envoy, with the filter and with MAGLEV: FAULTS=kill,trap
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/reliability.sh chaos $(if $(FAULTS),--faults '$(FAULTS)')
+
+soak: ## a real Envoy watched for drift: MINUTES=60
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/reliability.sh soak $(if $(MINUTES),--minutes '$(MINUTES)')
+
+load-limits: ## 10,000 connections and 32 workers on one Envoy
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/reliability.sh load-limits
 
 simulate: ## the same strategies at any scale, in virtual time: SCENARIO=design
 	@RUDOLPH_QUIET=1 scripts/setup.sh simulate

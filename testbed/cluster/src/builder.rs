@@ -8,7 +8,7 @@ use crate::admin::AdminAddress;
 use crate::baseline::Baseline;
 use crate::cluster::{Cluster, Watched};
 use crate::error::ClusterError;
-use crate::process::Process;
+use crate::launch::Launch;
 use crate::render::{self, Changes, Kind, Rendered};
 use crate::scratch::Scratch;
 use crate::server::{Recipe, Server, ServerSettings};
@@ -31,6 +31,7 @@ pub struct Builder {
     filter_polls: Option<SocketAddr>,
     failure_policy: Option<String>,
     extensions: Vec<Value>,
+    hot_restart: bool,
     awaits_plan: bool,
     log_level: String,
     patience: Duration,
@@ -51,6 +52,7 @@ impl Default for Builder {
             filter_polls: None,
             failure_policy: None,
             extensions: Vec::new(),
+            hot_restart: false,
             awaits_plan: true,
             log_level: "warning".to_owned(),
             patience: Duration::from_secs(30),
@@ -141,6 +143,13 @@ impl Builder {
         self
     }
 
+    /// Whether one Envoy can take over from another. It costs shared memory of the machine while the cluster lives.
+    #[must_use]
+    pub fn hot_restart(mut self, on: bool) -> Self {
+        self.hot_restart = on;
+        self
+    }
+
     /// One more of Envoy's `bootstrap_extensions`, such as a Wasm service that watches the filter's shared data.
     #[must_use]
     pub fn bootstrap_extension(mut self, extension: Value) -> Self {
@@ -185,11 +194,26 @@ impl Builder {
             rendered.bootstrap["bootstrap_extensions"] = self.extensions.clone().into();
         }
         write_files(&scratch, &files, &rendered, &servers)?;
-        let arguments = self.envoy_arguments(&scratch);
-        let envoy = Process::start("Envoy", &envoy, &arguments, &scratch.file("envoy.log"))?;
-        let filter = rendered.filter;
-        let mut cluster =
-            Cluster { envoy, servers, recipe, listener, admin, files, filter, scratch };
+        let mut launch = Launch {
+            program: envoy,
+            arguments: self.envoy_arguments(&scratch),
+            log: scratch.file("envoy.log"),
+            base_id_file: self.hot_restart.then(|| scratch.file("base-id")),
+            epoch: 0,
+        };
+        let envoy = launch.first()?;
+        let mut cluster = Cluster {
+            envoy,
+            parent: None,
+            launch,
+            servers,
+            recipe,
+            listener,
+            admin,
+            files,
+            filter: rendered.filter,
+            scratch,
+        };
         cluster.wait_until_ready(self.patience, self.awaits_plan).await?;
         Ok(cluster)
     }
@@ -261,8 +285,7 @@ impl Builder {
     fn envoy_arguments(&self, scratch: &Scratch) -> Vec<String> {
         let bootstrap = scratch.file("envoy.json").display().to_string();
         let workers = self.concurrency.to_string();
-        // Without hot restart Envoy claims no shared memory, so that any number runs side by side and leaves nothing.
-        let arguments = ["-c", &bootstrap, "--concurrency", &workers, "--disable-hot-restart"];
+        let arguments = ["-c", &bootstrap, "--concurrency", &workers];
         let logging = ["--log-level", &self.log_level];
         arguments.iter().chain(&logging).map(|argument| (*argument).to_owned()).collect()
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::cluster::{Cluster, HEALTHY};
+use crate::cluster::{Cluster, HEALTHY, has_plan};
 use crate::error::ClusterError;
 use crate::process::Process;
 use crate::server::Server;
@@ -48,6 +48,34 @@ impl Cluster {
     fn signal_server(&mut self, index: usize, signal: Signal) -> Result<(), ClusterError> {
         let process = self.running(index)?;
         process.signal(signal).map_err(|error| ClusterError::io("signal", process.log(), error))
+    }
+
+    /// SIGKILL, as a crash of the gateway would do.
+    pub fn kill_envoy(&mut self) {
+        self.parent = None;
+        self.envoy.kill();
+    }
+
+    /// Starts Envoy anew on the same ports, killing one that still runs, and waits until it is ready.
+    pub async fn restart_envoy(&mut self, patience: Duration) -> Result<(), ClusterError> {
+        self.kill_envoy();
+        self.envoy = self.launch.first()?;
+        self.wait_until_ready(patience, true).await
+    }
+
+    /// Starts a second Envoy that takes the listeners over from the first, and waits until it is ready. The first ends by
+    /// itself some seconds later.
+    pub async fn hot_restart_envoy(&mut self, patience: Duration) -> Result<(), ClusterError> {
+        let next = self.launch.next()?;
+        self.parent = Some(std::mem::replace(&mut self.envoy, next));
+        let epoch = u64::from(self.launch.epoch);
+        let with_filter = self.filter.is_some();
+        self.wait_for_stats("taking over", patience, |stats| {
+            stats.get("server.hot_restart_epoch") == Some(&epoch)
+                && stats.get("server.live") == Some(&1)
+                && (!with_filter || has_plan(stats))
+        })
+        .await
     }
 
     /// SIGTERM: the server finishes what it has and ends.

@@ -7,6 +7,7 @@ use crate::admin::AdminAddress;
 use crate::builder::Builder;
 use crate::changes::failed_reloads;
 use crate::error::ClusterError;
+use crate::launch::Launch;
 use crate::process::Process;
 use crate::procfs;
 use crate::render::FilterParts;
@@ -28,6 +29,9 @@ pub(crate) struct Watched {
 pub struct Cluster {
     // In this order they are dropped: no client of a server outlives it, and files go last.
     pub(crate) envoy: Process,
+    /// The Envoy before this one, until it has finished what it had.
+    pub(crate) parent: Option<Process>,
+    pub(crate) launch: Launch,
     pub(crate) servers: Vec<Server>,
     pub(crate) recipe: Option<Recipe>,
     pub(crate) listener: SocketAddr,
@@ -187,7 +191,7 @@ impl Cluster {
 
 type Reached = Box<dyn Fn(&BTreeMap<String, u64>) -> bool + Send>;
 
-fn has_plan(stats: &BTreeMap<String, u64>) -> bool {
+pub(crate) fn has_plan(stats: &BTreeMap<String, u64>) -> bool {
     let filter = stats.iter().filter(|(name, _)| name.starts_with("wasmcustom."));
     filter.filter(|(name, _)| name.ends_with(".plan_version")).any(|(_, version)| *version > 0)
 }

@@ -1,4 +1,5 @@
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use rudolph_cluster::ClusterError;
@@ -13,6 +14,10 @@ pub enum ReliabilityError {
     Load(#[from] LoadError),
     #[error("cannot {action} {path}: {source}")]
     File { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot listen on {address}: {source}")]
+    Network { address: SocketAddr, source: io::Error },
+    #[error("cannot change the limits of process {pid}: {source}")]
+    Process { pid: u32, source: io::Error },
     #[error("the module cannot be changed: {reason}")]
     Module { reason: String },
     #[error("{what} cannot be written: {reason}")]

@@ -57,8 +57,7 @@ pub fn extension(file: &Path) -> Result<Value, ReliabilityError> {
 /// The names lie in memory one after the other, each after its length; a length of 0 ends them. What the host
 /// allocates goes to one place over and over, as only its length matters.
 fn module_text() -> String {
-    let data: String =
-        names().iter().map(|name| format!("\\{:02x}{name}", name.len())).collect();
+    let data: String = names().iter().map(|name| format!("\\{:02x}{name}", name.len())).collect();
     let (bytes, values) = (BYTES.replace("wasmcustom.", ""), VALUES.replace("wasmcustom.", ""));
     let (bytes_length, values_length) = (bytes.len(), values.len());
     let pages = MEMORY / 65_536;

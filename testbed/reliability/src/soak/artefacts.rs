@@ -19,8 +19,8 @@ impl Artefacts {
         fs::create_dir_all(folder)
             .map_err(|source| ReliabilityError::file("make", folder, source))?;
         let path = folder.join("samples.csv");
-        let file = File::create(&path)
-            .map_err(|source| ReliabilityError::file("write", &path, source))?;
+        let file =
+            File::create(&path).map_err(|source| ReliabilityError::file("write", &path, source))?;
         Ok(Self { folder: folder.to_owned(), samples: csv::Writer::from_writer(file) })
     }
 
@@ -60,12 +60,15 @@ fn page(outcome: &Outcome) -> String {
     };
     let not_done = match outcome.not_done.as_slice() {
         [] => String::new(),
-        lines => format!("\nNot carried out, the machine being busy:\n\n- {}\n", lines.join("\n- ")),
+        lines => {
+            format!("\nNot carried out, the machine being busy:\n\n- {}\n", lines.join("\n- "))
+        }
     };
     let errors: u64 = outcome.errors.values().sum();
     let causes: Vec<String> =
         outcome.errors.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
-    let causes = if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
+    let causes =
+        if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
     format!(
         "# Soak: {:.0} minutes\n\n\
          {} servers, {} workers, {} requests/s, a disturbance each {} s; {}.\n\

@@ -70,8 +70,7 @@ impl Disturbance {
             }
             Self::Reload => {
                 let mut config = cluster.filter_config().cloned().ok_or(ClusterError::NoFilter)?;
-                config["membership"]["poll_interval_ms"] =
-                    json!(POLL_MS + round % CONFIGURATIONS);
+                config["membership"]["poll_interval_ms"] = json!(POLL_MS + round % CONFIGURATIONS);
                 cluster.reload_filter_config(&config.to_string()).await
             }
             Self::Trap => {

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rudolph_cluster::{Cluster, ClusterError};
+use rudolph_cluster::Cluster;
 use serde::Serialize;
 
 use super::artefacts::Artefacts;
@@ -50,6 +50,7 @@ pub async fn run(
     options: &Options,
     mut told: impl FnMut(&str),
 ) -> Result<Outcome, ReliabilityError> {
+    let versions = rudolph_cluster::envoy_version()?;
     let mut artefacts = Artefacts::create(&options.folder)?;
     let mut cluster = start(options).await?;
     told("the cluster runs");
@@ -58,11 +59,11 @@ pub async fn run(
     let mut course = Course::new(options, length);
     let watched = course.watch(&mut cluster, &load, &mut artefacts, &mut told).await;
     let counts = load.stop().await?;
-    let outcome = course.into_outcome(&counts)?;
+    let (samples, outcome) = course.into_outcome(&counts, versions);
     // What was seen is written also if Envoy ended early, and that is the error.
-    artefacts.finish(&outcome.0, &outcome.1)?;
+    artefacts.finish(&samples, &outcome)?;
     watched?;
-    Ok(outcome.1)
+    Ok(outcome)
 }
 
 async fn start(options: &Options) -> Result<Cluster, ReliabilityError> {
@@ -102,7 +103,8 @@ impl<'o> Course<'o> {
             cluster.check_running()?;
             let now_s = self.started.elapsed().as_secs_f64();
             if now_s >= next_sample {
-                next_sample = now_s - now_s % self.options.sample_every_s + self.options.sample_every_s;
+                next_sample =
+                    now_s - now_s % self.options.sample_every_s + self.options.sample_every_s;
                 self.sample(cluster, load, artefacts, told).await?;
             } else if now_s >= next_disturbance {
                 next_disturbance = now_s + self.options.disturb_every_s;
@@ -156,7 +158,7 @@ impl<'o> Course<'o> {
         self.turns += 1;
     }
 
-    fn into_outcome(self, counts: &Counts) -> Result<(Vec<Sample>, Outcome), ClusterError> {
+    fn into_outcome(self, counts: &Counts, versions: String) -> (Vec<Sample>, Outcome) {
         let mut samples = self.samples;
         if let Some(last) = samples.last_mut() {
             // The whole run's, so that nothing that failed at the very end is missing.
@@ -167,7 +169,7 @@ impl<'o> Course<'o> {
         let lookups = (counts.hits + counts.misses).max(1);
         let outcome = Outcome {
             options: self.options.clone(),
-            versions: rudolph_cluster::envoy_version()?,
+            versions,
             lasted_s: self.started.elapsed().as_secs_f64(),
             requests: counts.requests,
             hit_percent: 100.0 * counts.hits as f64 / lookups as f64,
@@ -177,6 +179,6 @@ impl<'o> Course<'o> {
             wrong: findings.wrong(),
             findings,
         };
-        Ok((samples, outcome))
+        (samples, outcome)
     }
 }
