@@ -9,6 +9,7 @@ use crate::baseline::Baseline;
 use crate::cluster::{Cluster, Watched};
 use crate::error::ClusterError;
 use crate::launch::Launch;
+use crate::process::Process;
 use crate::render::{self, Changes, Kind, Rendered};
 use crate::scratch::Scratch;
 use crate::server::{Recipe, Server, ServerSettings};
@@ -30,10 +31,10 @@ pub struct Builder {
     admin_socket: bool,
     filter_polls: Option<SocketAddr>,
     failure_policy: Option<String>,
-    extensions: Vec<Value>,
-    hot_restart: bool,
     awaits_plan: bool,
     log_level: String,
+    extensions: Vec<Value>,
+    hot_restart: bool,
     patience: Duration,
 }
 
@@ -51,10 +52,10 @@ impl Default for Builder {
             admin_socket: false,
             filter_polls: None,
             failure_policy: None,
-            extensions: Vec::new(),
-            hot_restart: false,
             awaits_plan: true,
             log_level: "warning".to_owned(),
+            extensions: Vec::new(),
+            hot_restart: false,
             patience: Duration::from_secs(30),
         }
     }
@@ -201,7 +202,7 @@ impl Builder {
             base_id_file: self.hot_restart.then(|| scratch.file("base-id")),
             epoch: 0,
         };
-        let envoy = launch.first()?;
+        let envoy: Process = launch.first()?;
         let mut cluster = Cluster {
             envoy,
             parent: None,
