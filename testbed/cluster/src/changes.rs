@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::cluster::{Cluster, HEALTHY, has_plan};
+use crate::cluster::{Cluster, HEALTHY};
 use crate::error::ClusterError;
 use crate::process::Process;
 use crate::server::Server;
@@ -69,13 +69,11 @@ impl Cluster {
         let next = self.launch.next()?;
         self.parent = Some(std::mem::replace(&mut self.envoy, next));
         let epoch = u64::from(self.launch.epoch);
-        let with_filter = self.filter.is_some();
         self.wait_for_stats("taking over", patience, |stats| {
             stats.get("server.hot_restart_epoch") == Some(&epoch)
-                && stats.get("server.live") == Some(&1)
-                && (!with_filter || has_plan(stats))
         })
-        .await
+        .await?;
+        self.wait_until_ready(patience, true).await
     }
 
     /// SIGTERM: the server finishes what it has and ends.

@@ -191,7 +191,7 @@ impl Cluster {
 
 type Reached = Box<dyn Fn(&BTreeMap<String, u64>) -> bool + Send>;
 
-pub(crate) fn has_plan(stats: &BTreeMap<String, u64>) -> bool {
+fn has_plan(stats: &BTreeMap<String, u64>) -> bool {
     let filter = stats.iter().filter(|(name, _)| name.starts_with("wasmcustom."));
     filter.filter(|(name, _)| name.ends_with(".plan_version")).any(|(_, version)| *version > 0)
 }

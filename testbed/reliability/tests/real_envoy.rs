@@ -3,10 +3,15 @@
 #[path = "../../cluster/tests/common/app_server.rs"]
 mod app_server;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rudolph_cluster::{Cluster, ServerSettings};
 use rudolph_reliability::chaos::{self, Contender, Fault, Phases, Plan, Trial};
-use rudolph_reliability::{ReliabilityError, limits, soak};
+use rudolph_reliability::{ReliabilityError, limits, planted_trap, soak};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 fn module() -> PathBuf {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/rudolph.wasm");
@@ -38,6 +43,42 @@ async fn a_killed_server_and_a_trap_fail_no_request() -> Result<(), ReliabilityE
     assert!(risen(Fault::Trap, "wasm.rudolph.vm_reload_success") > Some(0), "{filter:#?}");
     assert!(risen(Fault::Kill, "cluster.app.upstream_rq_retry") > Some(0), "{filter:#?}");
     Ok(())
+}
+
+/// What docs say of a trap: Envoy answers 503 to the request that trapped and to all that its worker has under way, and
+/// the next finds a new VM.
+#[tokio::test]
+async fn a_trap_fails_what_its_worker_has_under_way() -> Result<(), ReliabilityError> {
+    app_server::is_built();
+    let folder = tempfile::tempdir().expect("a folder");
+    let planted = folder.path().join("planted.wasm");
+    planted_trap::plant(&module(), &planted)?;
+    let long = Duration::from_millis(1_500);
+    let settings = ServerSettings { hit: long, miss: long, ..ServerSettings::default() };
+    let builder = Cluster::builder().servers(2).server_settings(settings).concurrency(1);
+    let cluster = builder.module(planted).patience(Duration::from_secs(60)).start().await?;
+    // No VM is so young that Envoy would wait before it builds another.
+    tokio::time::sleep(long).await;
+    let gateway = cluster.envoy_address();
+    let slow = (0..4).map(|key| tokio::spawn(status(gateway, key)));
+    let slow: Vec<_> = slow.collect();
+    tokio::time::sleep(long / 3).await;
+    assert_eq!(planted_trap::pull(gateway).await.expect("an answer"), 503);
+    for request in slow {
+        assert_eq!(request.await.expect("no panic"), 503);
+    }
+    assert_eq!(status(gateway, 9).await, 200);
+    Ok(())
+}
+
+async fn status(gateway: SocketAddr, key: u32) -> u16 {
+    let mut stream = TcpStream::connect(gateway).await.expect("a connection");
+    let request =
+        format!("GET /kv/{key} HTTP/1.1\r\nhost: a\r\nx-key: {key}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.expect("an answer");
+    String::from_utf8_lossy(&answer)[9..12].parse().expect("a status")
 }
 
 #[tokio::test]

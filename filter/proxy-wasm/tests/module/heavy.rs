@@ -12,6 +12,9 @@ const KEYS_A_SECOND: usize = 200_000;
 const TICKS_A_SECOND: usize = 10;
 /// A roster and a plan of 1,000 servers, and a slot for each worker.
 const MOST_SHARED: usize = 512 << 10;
+/// Of all workers together, after the second second: one that plans or polls for the first time takes a table and an answer
+/// of the admin interface. Five bytes for each key that came meanwhile would be found.
+const MOST_GROWTH: usize = 4 << 20;
 
 /// The servers of a second: none of them was there the second before.
 fn servers_of(second: usize) -> impl Iterator<Item = String> {
@@ -41,29 +44,28 @@ fn replace_servers(gateway: &mut Gateway, second: usize) {
     gateway.admin.endpoints = endpoints.collect();
 }
 
-/// What the gateway holds is what it held before all those keys and servers.
 fn heavy(strategy: &str, seconds: usize) {
     let mut gateway = Gateway::cold(WORKERS, &Setup::admin().strategy(strategy));
     replace_servers(&mut gateway, 0);
     gateway.tick_rounds(TICKS_A_SECOND);
-    let memory = |gateway: &Gateway| {
-        gateway.workers.iter().map(|worker| worker.memory_bytes()).max().unwrap_or(0)
+    let memory = |gateway: &Gateway| -> usize {
+        gateway.workers.iter().map(|worker| worker.memory_bytes()).sum()
     };
-    let mut held = (0, 0);
+    let (mut values, mut bytes) = (0, 0);
     for second in 1..=seconds {
         replace_servers(&mut gateway, second);
         assert_eq!(one_second(&mut gateway, second), 0, "{strategy}: requests without an owner");
         within_limits(&gateway, strategy);
-        let shared = gateway.host.shared_data();
-        let (values, bytes) = (shared.keys().len(), shared.total_bytes());
-        assert!(bytes < MOST_SHARED, "{strategy}: shared data of {bytes} bytes");
+        let shared = gateway.host.shared_data().total_bytes();
+        assert!(shared < MOST_SHARED, "{strategy}: shared data of {shared} bytes");
         if second == 2 {
-            held = (values, memory(&gateway));
+            (values, bytes) = (gateway.host.shared_data().keys().len(), memory(&gateway));
         }
     }
-    // Two seconds have seen both halves of the servers: nothing new is kept after them.
-    let values = gateway.host.shared_data().keys().len();
-    assert_eq!((values, memory(&gateway)), held, "{strategy}: grew");
+    // Two seconds have seen both halves of the servers.
+    assert_eq!(gateway.host.shared_data().keys().len(), values, "{strategy}: shared data grew");
+    let grew = memory(&gateway).saturating_sub(bytes);
+    assert!(grew < MOST_GROWTH, "{strategy}: memory grew by {grew} bytes");
     gateway.tick_rounds(2 * TICKS_A_SECOND);
     let members = gateway.shared().plan().expect("a plan").members;
     assert_eq!(members.len(), SERVERS, "{strategy}");
@@ -73,7 +75,7 @@ fn heavy(strategy: &str, seconds: usize) {
 
 #[test]
 fn the_default_bears_the_heaviest_load_there_may_be() {
-    heavy("spread", 4);
+    heavy("spread", 6);
 }
 
 #[test]

@@ -71,6 +71,7 @@ fn table(trials: &[Trial]) -> Table {
         "p99 ms",
         "slowest ms",
         "hits %",
+        "broken for, s",
         "steady with it, s",
         "steady after it, s",
     ];
@@ -94,6 +95,7 @@ fn row(trial: &Trial) -> Row {
         grouped(outcome.p99_ms, 0),
         grouped(outcome.max_ms, 0),
         format!("{:.1}", outcome.hit_percent),
+        format!("{:.1}", trial.fault_s),
         seconds(outcome.steadiness.with_fault_s),
         seconds(outcome.steadiness.after_fault_s),
     ])

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Contender, Fault, Trial};
+use super::{Contender, Fault, Outcome, Trial};
 
 /// A promise that was broken.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,7 +17,8 @@ pub struct Judgement {
 const FACTOR: f64 = 2.0;
 const MORE: f64 = 0.02;
 
-/// Every request is a GET. Where the rival fails none, the filter must fail none.
+/// Every request is a GET. Where the rival fails none, the filter must fail none but those that a trap costs: Envoy answers
+/// 503 to what the worker has under way when its VM fails.
 #[must_use]
 pub fn judge(trials: &[Trial]) -> Vec<Judgement> {
     let of = |fault, contender| {
@@ -27,9 +28,20 @@ pub fn judge(trials: &[Trial]) -> Vec<Judgement> {
         let filter = &of(fault, Contender::Spread)?.outcome;
         let rival = &of(fault, Contender::Maglev)?.outcome;
         let judgement = |reason| Some(Judgement { fault, failed: filter.failed(), reason });
-        let allowed = rival.failed_share() * FACTOR + MORE;
+        let allowed = match fault {
+            // While there is no Envoy, all fail; how long it takes to start is not about requests.
+            Fault::EnvoyKill => 1.0,
+            _ => rival.failed_share() * FACTOR + MORE,
+        };
         match (filter.failed(), rival.failed()) {
             (0, _) => None,
+            // Envoy itself answers what the worker has under way when its VM fails.
+            (_, 0) if fault == Fault::Trap && only_503(filter) && filter.failed_share() < MORE => {
+                None
+            }
+            _ if filter.failed_outside > 0 => {
+                judgement(format!("{} failed while nothing was broken", filter.failed_outside))
+            }
             (_, 0) => judgement(format!("{:?}; the rival fails none", filter.errors)),
             _ if filter.failed_share() > allowed => judgement(format!(
                 "{:.1} % fail; the rival fails {:.1} %",
@@ -42,17 +54,22 @@ pub fn judge(trials: &[Trial]) -> Vec<Judgement> {
     pairs.collect()
 }
 
+fn only_503(outcome: &Outcome) -> bool {
+    outcome.errors.keys().all(|cause| cause == "http_503")
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::chaos::{Outcome, Steadiness};
+    use crate::chaos::Steadiness;
 
     fn trial(contender: Contender, failed: u64) -> Trial {
         let outcome = Outcome {
             requests: 1_000 - failed,
             errors: BTreeMap::from([("http_503".to_owned(), failed)]),
+            failed_outside: 0,
             p99_ms: 1.0,
             max_ms: 1.0,
             hit_percent: 90.0,
@@ -73,6 +90,9 @@ mod tests {
         assert!(!broken(0, 100));
         assert!(!broken(120, 100));
         assert!(broken(500, 100));
+        let mut late = trial(Contender::Spread, 1);
+        late.outcome.failed_outside = 1;
+        assert_eq!(judge(&[late, trial(Contender::Maglev, 100)]).len(), 1);
         assert!(
             judge(&[trial(Contender::Spread, 9)]).is_empty(),
             "without a rival there is no judgement"

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rudolph_cluster::Cluster;
-use rudolph_load_generator::{Arrivals, LoadConfig, LoadRun, Report};
+use rudolph_load_generator::{Arrivals, LoadConfig, LoadRun, Report, Snapshot};
 use rudolph_workload::{KeySpec, WorkloadSpec};
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
@@ -19,6 +19,8 @@ pub struct Phases {
     pub before: Duration,
     pub fault: Duration,
     pub after: Duration,
+    /// Requests that fill the caches, before the first trial.
+    pub warming: u64,
 }
 
 impl Phases {
@@ -26,11 +28,13 @@ impl Phases {
         before: Duration::from_secs(3),
         fault: Duration::from_secs(5),
         after: Duration::from_secs(5),
+        warming: 12_000,
     };
     pub const QUICK: Self = Self {
         before: Duration::from_secs(1),
-        fault: Duration::from_secs(3),
+        fault: Duration::from_secs(2),
         after: Duration::from_secs(1),
+        warming: 2_000,
     };
 }
 
@@ -59,6 +63,8 @@ pub struct Outcome {
     pub requests: u64,
     /// By cause.
     pub errors: BTreeMap<String, u64>,
+    /// Of those, in seconds in which nothing was broken.
+    pub failed_outside: u64,
     pub p99_ms: f64,
     pub max_ms: f64,
     pub hit_percent: f64,
@@ -84,7 +90,6 @@ const KEYS: u64 = 3_000;
 /// Requests that a server which stands still holds must not keep others from being sent.
 const CONNECTIONS: usize = 2_000;
 const WARM_UP: Duration = Duration::from_secs(20);
-const WARMING: u64 = 12_000;
 
 /// Tries every fault of the plan in turn on one cluster of the contender.
 pub async fn run(
@@ -113,7 +118,7 @@ async fn on_one_cluster(
 ) -> Result<Vec<Trial>, ReliabilityError> {
     let mut cluster = contender.builder(module).start().await?;
     let load = load(cluster.envoy_address(), plan, Duration::from_secs(60));
-    LoadRun::start(load.warming(WARMING, WARM_UP))?.finish_anyway().await?;
+    LoadRun::start(load.warming(plan.phases.warming, WARM_UP))?.finish_anyway().await?;
     let mut trials = Vec::new();
     for &fault in &plan.faults {
         let trial = trial(&mut cluster, contender, fault, plan).await?;
@@ -145,11 +150,19 @@ async fn trial(
     let risen = risen(&before, &cluster.stats().await?);
     let fault_s = (end - begin).as_secs_f64();
     let (begin, end) = (begin.as_secs(), end.as_secs());
+    let failed_outside = failed_outside(&report.timeline, begin, end);
     let outcome = outcome(&report, steadiness(&report.timeline, begin, end));
-    Ok(Trial { fault, contender, fault_s, outcome: Outcome { risen, ..outcome } })
+    let outcome = Outcome { risen, failed_outside, ..outcome };
+    Ok(Trial { fault, contender, fault_s, outcome })
 }
 
-pub(crate) const VMS_BUILT_ANEW: &str = "wasm.rudolph.vm_reload_success";
+/// Requests count in the second in which they ended.
+fn failed_outside(seconds: &[Snapshot], begin: u64, end: u64) -> u64 {
+    let outside = seconds.iter().filter(|snapshot| !(begin..=end).contains(&snapshot.second));
+    outside.map(Snapshot::error_count).sum()
+}
+
+const VMS_BUILT_ANEW: &str = "wasm.rudolph.vm_reload_success";
 const TELLING: [&str; 5] = [
     VMS_BUILT_ANEW,
     "wasm.rudolph.vm_reload_backoff",
@@ -199,6 +212,7 @@ fn outcome(report: &Report, steadiness: Steadiness) -> Outcome {
     Outcome {
         requests: report.requests,
         errors: report.errors.clone(),
+        failed_outside: 0,
         p99_ms: report.latency.p99_ms,
         max_ms: report.latency.max_ms,
         hit_percent: report.hit_percent,
