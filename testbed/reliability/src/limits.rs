@@ -22,6 +22,7 @@ pub struct Options {
     pub workers: u32,
     /// Requests on each connection.
     pub rounds: usize,
+    #[serde(skip)]
     pub module: PathBuf,
 }
 
@@ -103,29 +104,49 @@ pub async fn run(
     let servers = StubServers::start(SERVERS).await;
     let none = SocketAddr::from(([127, 0, 0, 1], 0));
     let servers = servers.map_err(|source| ReliabilityError::Network { address: none, source })?;
-    let builder = Cluster::builder().external_servers(servers.addresses().to_vec());
-    let builder = builder.concurrency(options.workers).module(&options.module);
-    let mut cluster = builder.patience(PATIENCE).start().await?;
+    let cluster = start(options, servers.addresses().to_vec()).await?;
+    told(&format!("{} workers agree", options.workers));
+    let mut asked = Asked::default();
+    let started = Instant::now();
+    let mut clients = connect(cluster.envoy_address(), connections).await;
+    told(&format!("{} connections are open", clients.len()));
+    for round in 0..options.rounds {
+        asked.requests += ask_all(&mut clients, round, &mut asked.failed).await;
+        let stats = cluster.stats().await?;
+        let open = stats.get("http.gateway.downstream_cx_active").copied().unwrap_or(0);
+        asked.open_at_once = asked.open_at_once.max(open);
+        told(&format!("round {} of {}: {} answers", round + 1, options.rounds, asked.requests));
+    }
+    outcome(options, connections, asked, started.elapsed(), &cluster).await
+}
+
+async fn start(options: &Options, servers: Vec<SocketAddr>) -> Result<Cluster, ReliabilityError> {
+    let builder = Cluster::builder().external_servers(servers).concurrency(options.workers);
+    let mut cluster = builder.module(&options.module).patience(PATIENCE).start().await?;
     let members = u64::from(options.workers) + 1;
     cluster
         .wait_for_stats("every worker's part in the plan", PATIENCE, |stats| {
             stats.get("wasmcustom.rudolph.workers") == Some(&members)
         })
         .await?;
-    told(&format!("{} workers agree", options.workers));
-    let started = Instant::now();
-    let mut clients = connect(cluster.envoy_address(), connections).await;
-    told(&format!("{} connections are open", clients.len()));
-    let mut failed = BTreeMap::new();
-    let (mut requests, mut open_at_once) = (0, 0);
-    for round in 0..options.rounds {
-        requests += ask_all(&mut clients, round, &mut failed).await;
-        let stats = cluster.stats().await?;
-        let open = stats.get("http.gateway.downstream_cx_active").copied().unwrap_or(0);
-        open_at_once = open_at_once.max(open);
-        told(&format!("round {} of {}: {requests} answers", round + 1, options.rounds));
-    }
-    let took_s = started.elapsed().as_secs_f64();
+    Ok(cluster)
+}
+
+/// What the clients saw.
+#[derive(Debug, Default)]
+struct Asked {
+    requests: usize,
+    failed: BTreeMap<String, usize>,
+    open_at_once: u64,
+}
+
+async fn outcome(
+    options: &Options,
+    connections: usize,
+    asked: Asked,
+    took: Duration,
+    cluster: &Cluster,
+) -> Result<Outcome, ReliabilityError> {
     let vms = linear_memory::of_process(cluster.envoy_pid())?;
     let resident_bytes = cluster.envoy_resident_bytes()?;
     // Workers tell once a tick.
@@ -137,10 +158,10 @@ pub async fn run(
     Ok(Outcome {
         options: options.clone(),
         connections,
-        open_at_once,
-        requests,
-        failed,
-        took_s,
+        open_at_once: asked.open_at_once,
+        requests: asked.requests,
+        failed: asked.failed,
+        took_s: took.as_secs_f64(),
         members: stats.get("rudolph.workers").copied().unwrap_or(0),
         routed: stats.iter().filter_map(routed).collect(),
         resident_bytes,

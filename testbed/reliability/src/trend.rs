@@ -86,7 +86,7 @@ mod tests {
             let at = f64::from(number) * 10.0;
             let settling = 10.0 * MIB * (1.0 - (-at / 200.0).exp());
             let saw = f64::from(number % 12) * 0.2 * MIB;
-            let jump = if number % 17 == 0 { 20.0 * MIB } else { 0.0 };
+            let jump = if number.is_multiple_of(17) { 20.0 * MIB } else { 0.0 };
             (at, 100.0 * MIB + settling + saw + jump + leak * at / HOUR_S)
         };
         (0..=360).map(sample).collect()

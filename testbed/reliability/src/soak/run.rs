@@ -21,8 +21,11 @@ pub struct Options {
     pub servers: usize,
     pub workers: u32,
     pub seed: u64,
+    /// Where the files go. Left out of them, as it says nothing of the run.
+    #[serde(skip)]
     pub folder: PathBuf,
     /// `target/rudolph.wasm`, unless it is elsewhere.
+    #[serde(skip)]
     pub module: PathBuf,
 }
 
@@ -133,7 +136,7 @@ impl<'o> Course<'o> {
             }
         };
         artefacts.add(&sample)?;
-        if self.samples.len() % 6 == 0 {
+        if self.samples.len().is_multiple_of(6) {
             let minutes = at_s / 60.0;
             told(&format!(
                 "{minutes:.1} of {} min: {} MiB resident, {} requests, {} failed, plan {}",
