@@ -1,9 +1,9 @@
 # Rudolph. `make help` lists the targets; the work itself is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run top experiment experiments simulate test sim sim-faults fuzz audit lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
+.PHONY: help run top experiment experiments chaos soak load-limits simulate test sim sim-faults fuzz audit lint bench compose-test kubernetes-test gateways-test dist build setup clean distclean
 
 # Bash gives SECONDS a meaning of its own, so it travels as an option and not as a variable.
-unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT AT SEED SEEDS
+unexport SECONDS STRATEGY SERVERS NAME SCENARIO PLOT AT SEED SEEDS MINUTES FAULTS
 run_options = $(if $(SECONDS),--seconds '$(SECONDS)') $(if $(STRATEGY),--strategy '$(STRATEGY)') $(if $(SERVERS),--servers '$(SERVERS)')
 
 help: ## list the targets
@@ -28,6 +28,18 @@ experiment: ## one figure, measured in real Envoy: NAME=fig6a
 experiments: ## all figures and a page about them: testbed/results/report.html
 	@RUDOLPH_QUIET=1 scripts/setup.sh run
 	@scripts/experiment.sh
+
+chaos: ## faults under load in real Envoy, with the filter and with MAGLEV: FAULTS=kill,trap
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/reliability.sh chaos $(if $(FAULTS),--faults '$(FAULTS)')
+
+soak: ## a real Envoy watched for drift: MINUTES=60
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/reliability.sh soak $(if $(MINUTES),--minutes '$(MINUTES)')
+
+load-limits: ## 10,000 connections and 32 workers on one Envoy
+	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@scripts/reliability.sh load-limits
 
 simulate: ## the same strategies at any scale, in virtual time: SCENARIO=design
 	@RUDOLPH_QUIET=1 scripts/setup.sh simulate

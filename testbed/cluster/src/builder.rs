@@ -8,6 +8,7 @@ use crate::admin::AdminAddress;
 use crate::baseline::Baseline;
 use crate::cluster::{Cluster, Watched};
 use crate::error::ClusterError;
+use crate::launch::Launch;
 use crate::process::Process;
 use crate::render::{self, Changes, Kind, Rendered, StatusPage};
 use crate::scratch::Scratch;
@@ -35,6 +36,8 @@ pub struct Builder {
     failure_policy: Option<String>,
     awaits_plan: bool,
     log_level: String,
+    extensions: Vec<Value>,
+    hot_restart: bool,
     patience: Duration,
 }
 
@@ -57,6 +60,8 @@ impl Default for Builder {
             failure_policy: None,
             awaits_plan: true,
             log_level: "warning".to_owned(),
+            extensions: Vec::new(),
+            hot_restart: false,
             patience: Duration::from_secs(30),
         }
     }
@@ -167,6 +172,20 @@ impl Builder {
         self
     }
 
+    /// Whether one Envoy can take over from another. It costs shared memory of the machine while the cluster lives.
+    #[must_use]
+    pub fn hot_restart(mut self, on: bool) -> Self {
+        self.hot_restart = on;
+        self
+    }
+
+    /// One more of Envoy's `bootstrap_extensions`, such as a Wasm service that watches the filter's shared data.
+    #[must_use]
+    pub fn bootstrap_extension(mut self, extension: Value) -> Self {
+        self.extensions.push(extension);
+        self
+    }
+
     /// Whether the cluster is ready only when the filter has a plan. Turn it off where there will be none.
     #[must_use]
     pub fn await_plan(mut self, on: bool) -> Self {
@@ -200,13 +219,32 @@ impl Builder {
         let files =
             Watched { servers: scratch.file("servers.json"), filter: scratch.file("filter.json") };
         let status = self.status_address()?;
-        let rendered = self.render(&root, listener, &admin, status, &files)?;
+        let mut rendered = self.render(&root, listener, &admin, status, &files)?;
+        if !self.extensions.is_empty() {
+            rendered.bootstrap["bootstrap_extensions"] = self.extensions.clone().into();
+        }
         write_files(&scratch, &files, &rendered, &servers)?;
-        let arguments = self.envoy_arguments(&scratch);
-        let envoy = Process::start("Envoy", &envoy, &arguments, &scratch.file("envoy.log"))?;
-        let filter = rendered.filter;
-        let mut cluster =
-            Cluster { envoy, servers, recipe, listener, status, admin, files, filter, scratch };
+        let mut launch = Launch {
+            program: envoy,
+            arguments: self.envoy_arguments(&scratch),
+            log: scratch.file("envoy.log"),
+            base_id_file: self.hot_restart.then(|| scratch.file("base-id")),
+            epoch: 0,
+        };
+        let envoy: Process = launch.first()?;
+        let mut cluster = Cluster {
+            envoy,
+            parent: None,
+            launch,
+            servers,
+            recipe,
+            listener,
+            status,
+            admin,
+            files,
+            filter: rendered.filter,
+            scratch,
+        };
         cluster.wait_until_ready(self.patience, self.awaits_plan).await?;
         Ok(cluster)
     }
@@ -288,8 +326,7 @@ impl Builder {
     fn envoy_arguments(&self, scratch: &Scratch) -> Vec<String> {
         let bootstrap = scratch.file("envoy.json").display().to_string();
         let workers = self.concurrency.to_string();
-        // Without hot restart Envoy claims no shared memory, so that any number runs side by side and leaves nothing.
-        let arguments = ["-c", &bootstrap, "--concurrency", &workers, "--disable-hot-restart"];
+        let arguments = ["-c", &bootstrap, "--concurrency", &workers];
         let logging = ["--log-level", &self.log_level];
         arguments.iter().chain(&logging).map(|argument| (*argument).to_owned()).collect()
     }

@@ -50,6 +50,32 @@ impl Cluster {
         process.signal(signal).map_err(|error| ClusterError::io("signal", process.log(), error))
     }
 
+    /// SIGKILL, as a crash of the gateway would do.
+    pub fn kill_envoy(&mut self) {
+        self.parent = None;
+        self.envoy.kill();
+    }
+
+    /// Starts Envoy anew on the same ports, killing one that still runs, and waits until it is ready.
+    pub async fn restart_envoy(&mut self, patience: Duration) -> Result<(), ClusterError> {
+        self.kill_envoy();
+        self.envoy = self.launch.first()?;
+        self.wait_until_ready(patience, true).await
+    }
+
+    /// Starts a second Envoy that takes the listeners over from the first, and waits until it is ready. The first ends by
+    /// itself some seconds later.
+    pub async fn hot_restart_envoy(&mut self, patience: Duration) -> Result<(), ClusterError> {
+        let next = self.launch.next()?;
+        self.parent = Some(std::mem::replace(&mut self.envoy, next));
+        let epoch = u64::from(self.launch.epoch);
+        self.wait_for_stats("taking over", patience, |stats| {
+            stats.get("server.hot_restart_epoch") == Some(&epoch)
+        })
+        .await?;
+        self.wait_until_ready(patience, true).await
+    }
+
     /// SIGTERM: the server finishes what it has and ends.
     pub async fn drain_server(&mut self, index: usize) -> Result<(), ClusterError> {
         self.running(index)?.terminate(DRAIN).await;
@@ -87,10 +113,24 @@ impl Cluster {
 
     /// Takes a server off Envoy's list; its process runs on.
     pub async fn remove_server(&mut self, index: usize) -> Result<(), ClusterError> {
-        self.server(index)?.listed = false;
+        self.list_server(index, false, "removing a server").await
+    }
+
+    /// Puts a server that was removed on Envoy's list again.
+    pub async fn return_server(&mut self, index: usize) -> Result<(), ClusterError> {
+        self.list_server(index, true, "returning a server").await
+    }
+
+    async fn list_server(
+        &mut self,
+        index: usize,
+        listed: bool,
+        goal: &str,
+    ) -> Result<(), ClusterError> {
+        self.server(index)?.listed = listed;
         self.publish_servers()?;
         let total = self.listed().count() as u64;
-        self.wait_for_stats("removing a server", CHANGE, |stats| {
+        self.wait_for_stats(goal, CHANGE, |stats| {
             stats.get("cluster.app.membership_total") == Some(&total)
         })
         .await

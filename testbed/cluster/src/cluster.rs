@@ -7,6 +7,7 @@ use crate::admin::AdminAddress;
 use crate::builder::Builder;
 use crate::changes::failed_reloads;
 use crate::error::ClusterError;
+use crate::launch::Launch;
 use crate::process::Process;
 use crate::procfs;
 use crate::render::FilterParts;
@@ -28,6 +29,9 @@ pub(crate) struct Watched {
 pub struct Cluster {
     // In this order they are dropped: no client of a server outlives it, and files go last.
     pub(crate) envoy: Process,
+    /// The Envoy before this one, until it has finished what it had.
+    pub(crate) parent: Option<Process>,
+    pub(crate) launch: Launch,
     pub(crate) servers: Vec<Server>,
     pub(crate) recipe: Option<Recipe>,
     pub(crate) listener: SocketAddr,
@@ -72,6 +76,12 @@ impl Cluster {
     pub fn process_ids(&self) -> Vec<u32> {
         let servers = self.servers.iter().filter_map(|server| server.process.as_ref());
         std::iter::once(self.envoy.id()).chain(servers.map(Process::id)).collect()
+    }
+
+    /// The process id of a server of this cluster that runs.
+    #[must_use]
+    pub fn server_pid(&self, index: usize) -> Option<u32> {
+        self.servers.get(index)?.process.as_ref().map(Process::id)
     }
 
     /// The directory with the rendered configuration and the logs; gone when the cluster is.

@@ -42,6 +42,9 @@ pub enum ClusterError {
     #[error("server {index} is not a process of this cluster, or not running")]
     NotRunning { index: usize },
 
+    #[error("this cluster's Envoy was started without hot restart")]
+    NoHotRestart,
+
     #[error("this cluster runs without the filter: it has no configuration to reload")]
     NoFilter,
 }

@@ -21,6 +21,7 @@ mod builder;
 mod changes;
 mod cluster;
 mod error;
+mod launch;
 mod locate;
 mod ports;
 mod process;

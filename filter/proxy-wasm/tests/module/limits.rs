@@ -24,7 +24,7 @@ const CALLBACKS: [Callback; 5] = [
     Callback::Delete,
 ];
 
-fn within_limits(gateway: &Gateway, strategy: &str) {
+pub(crate) fn within_limits(gateway: &Gateway, strategy: &str) {
     for worker in &gateway.workers {
         let memory = worker.memory_bytes();
         assert!(memory < MOST_MEMORY, "{strategy}: a worker holds {memory} bytes");

@@ -12,6 +12,8 @@ mod common;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod heavy;
+#[cfg(test)]
 mod hot_keys;
 #[cfg(test)]
 mod limits;
