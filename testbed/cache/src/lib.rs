@@ -62,9 +62,15 @@ impl Cache for LruCache {
     }
 
     fn store(&mut self, key: &[u8], value: Bytes) {
-        self.bytes += key.len() + value.len();
-        if let Some((old_key, old_value)) = self.entries.push(key.into(), value) {
-            self.bytes -= old_key.len() + old_value.len();
+        match self.entries.get_mut(key) {
+            Some(old) => {
+                self.bytes = self.bytes + value.len() - old.len();
+                *old = value;
+            }
+            None => {
+                self.bytes += key.len() + value.len();
+                self.entries.put(key.into(), value);
+            }
         }
         self.shrink();
     }

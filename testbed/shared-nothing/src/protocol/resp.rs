@@ -252,4 +252,4 @@ fn echo(word: &[u8]) -> String {
 
 #[cfg(test)]
 #[path = "resp_tests.rs"]
-mod tests;
+pub(super) mod tests;

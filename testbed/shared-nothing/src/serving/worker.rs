@@ -189,7 +189,11 @@ impl Worker {
             return;
         };
         let turn = self.advance(number, &mut connection);
-        let turn = turn.and_then(|turn| connection.flush().map(|()| turn));
+        // What is ready while the rest is waited for goes out with it: one write a round, not two.
+        let turn = match turn {
+            Ok(turn) if !connection.replies.is_waiting() => connection.flush().map(|()| turn),
+            turn => turn,
+        };
         match turn {
             Err(Gone) => self.close(number, connection),
             Ok(Turn::Rest) if connection.is_over() => self.close(number, connection),
