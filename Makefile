@@ -10,7 +10,7 @@ help: ## list the targets
 	@echo 'make TARGET. Each sets up what it needs and asks nothing.'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
-	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out  QUICK=1 to try'
+	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out|shared-nothing  QUICK=1 to try'
 	@echo 'of simulate:    SCENARIO=design|servers|gateways|slow_server|lost_and_back|...  PLOT=page.html'
 
 run: ## five servers behind Envoy with the filter, and a live table
@@ -18,11 +18,11 @@ run: ## five servers behind Envoy with the filter, and a live table
 	@scripts/run.sh $(run_options)
 
 experiment: ## one figure, measured in real Envoy: NAME=fig6a
-	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@RUDOLPH_QUIET=1 scripts/setup.sh experiment
 	@scripts/experiment.sh '$(NAME)'
 
 experiments: ## all figures and a page about them: testbed/results/report.html
-	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@RUDOLPH_QUIET=1 scripts/setup.sh experiment
 	@scripts/experiment.sh
 
 simulate: ## the same strategies at any scale, in virtual time: SCENARIO=design
@@ -37,7 +37,7 @@ lint: ## format, clippy, shellcheck and house rules
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 
-bench: ## speed of the core and Envoy's CPU a request
+bench: ## speed of the core, of choosing beside rivals, Envoy's CPU
 	@scripts/setup.sh bench
 	@scripts/bench.sh
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [build|run|simulate|test|bench|lint|compose-test|kubernetes-test|gateways-test|all]...: installs what those need and takes what is there.
+# setup.sh [build|run|experiment|simulate|test|bench|lint|compose-test|kubernetes-test|gateways-test|all]...: installs what those need and takes what is there.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,12 +13,13 @@ needs_of() {
     build) echo cc rust wasm_rust ;;
     simulate) echo cc rust ;;
     run | bench | gateways-test) echo cc rust wasm_rust envoy ;;
-    test) echo cc rust wasm_rust envoy postgres promtool node wasm_runner ;;
+    experiment) echo cc rust wasm_rust envoy redis ;;
+    test) echo cc rust wasm_rust envoy postgres promtool redis pymemcache node wasm_runner ;;
     lint) echo cc rust wasm_rust linters ;;
     compose-test) echo cc rust wasm_rust envoy postgres ;;
     kubernetes-test) echo cc rust wasm_rust envoy kubernetes containerd ;;
-    all) echo cc rust wasm_rust envoy postgres promtool node wasm_runner linters ;;
-    *) die "unknown purpose '$1'; allowed: build, run, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, all" ;;
+    all) echo cc rust wasm_rust envoy postgres promtool redis pymemcache node wasm_runner linters ;;
+    *) die "unknown purpose '$1'; allowed: build, run, experiment, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, all" ;;
   esac
 }
 

@@ -30,9 +30,9 @@ pub(crate) fn whole(servers: usize) -> Result<impl FnMut(&[u8]) -> u64, ChooserE
     router.adopt(Arc::new(plan), Arc::new(table));
     Ok(move |key: &[u8]| match router.route(KeyHash::of(key)) {
         Ok(route) => {
-            let server = route.server;
-            router.finish(server);
-            u64::from(server.0)
+            let home = route.owners().first().copied().map_or(u64::MAX, u64::from);
+            router.finish(route.server);
+            home
         }
         Err(_) => u64::MAX,
     })
