@@ -28,7 +28,11 @@ pub(crate) const WAYS: [Way; 8] = [
     Way { name: "ours", build: |n| Ok(each(ours::table(n)?)), is_linear: false },
     Way { name: "ours_whole", build: |n| Ok(each(ours::whole(n)?)), is_linear: false },
     Way { name: "array", build: |n| Ok(each(move |key| hash(key) % n as u64)), is_linear: false },
-    Way { name: "maglev", build: |n| Ok(by_hash(Maglev::new(n), Maglev::server)), is_linear: false },
+    Way {
+        name: "maglev",
+        build: |n| Ok(by_hash(Maglev::new(n), Maglev::server)),
+        is_linear: false,
+    },
     Way {
         name: "jump",
         build: |n| Ok(each(move |key| u64::from(jump::bucket(hash(key), n as u32)))),
@@ -36,7 +40,11 @@ pub(crate) const WAYS: [Way; 8] = [
     },
     Way { name: "ring", build: |n| Ok(by_hash(Ring::new(n), Ring::server)), is_linear: false },
     Way { name: "ketama", build: |n| Ok(each(ketama::chooser(n))), is_linear: false },
-    Way { name: "scoring", build: |n| Ok(by_hash(Scoring::new(n), Scoring::server)), is_linear: true },
+    Way {
+        name: "scoring",
+        build: |n| Ok(by_hash(Scoring::new(n), Scoring::server)),
+        is_linear: true,
+    },
 ];
 
 pub(crate) fn hash(key: &[u8]) -> u64 {

@@ -32,10 +32,12 @@ impl Report {
         Ok(())
     }
 
-    /// The way that was fastest but for an array look-up and ours.
+    /// The rival that was fastest, but for those that look up an array: Maglev's does, as ours does.
     fn fastest_rival(costs: &[Cost]) -> Option<(&'static str, f64)> {
         let rivals = WAYS.iter().zip(costs);
-        let rivals = rivals.filter(|(way, _)| way.name != "array" && !way.name.starts_with("ours"));
+        let rivals = rivals.filter(|(way, _)| {
+            !["array", "maglev"].contains(&way.name) && !way.name.starts_with("ours")
+        });
         let costs = rivals.map(|(way, cost)| (way.name, cost.choose_ns));
         costs.min_by(|a, b| a.1.total_cmp(&b.1))
     }
@@ -50,7 +52,10 @@ impl fmt::Display for Report {
         for (servers, costs) in &self.0 {
             if let Some((name, rival)) = Self::fastest_rival(costs) {
                 let ratio = costs[0].choose_ns / rival;
-                writeln!(out, "among {servers}: ours takes {ratio:.2} of the fastest rival's time ({name})")?;
+                writeln!(
+                    out,
+                    "among {servers}: ours takes {ratio:.2} of the time of {name}, the fastest that looks up no array"
+                )?;
             }
         }
         for (servers, costs) in &self.0 {
@@ -79,7 +84,10 @@ mod tests {
         let mut report = Report::default();
         report.add(10, costs);
         let text = report.to_string();
-        assert!(text.contains("among 10: ours takes 0.17 of the fastest rival's time (ketama)"), "{text}");
+        assert!(
+            text.contains("among 10: ours takes 0.17 of the time of ketama, the fastest"),
+            "{text}"
+        );
         assert!(text.contains("figure choice_ns_scoring_10 10.00"), "{text}");
     }
 }

@@ -80,7 +80,10 @@ fn run(options: &Options) -> Result<(), RunError> {
                         trials.push(Trial { contender, command, pipeline, round, figures });
                     }
                 }
-                say(&format!("round {round} of {}: {command}, pipelines of {pipeline}", load.rounds));
+                say(&format!(
+                    "round {round} of {}: {command}, pipelines of {pipeline}",
+                    load.rounds
+                ));
             }
         }
     }

@@ -78,7 +78,10 @@ impl Running {
     pub(crate) fn cpu_us(&self) -> Result<f64, ProcessError> {
         let pid = self.process.id();
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok();
-        text.as_deref().and_then(cpu_ticks).map(|ticks| ticks as f64 * TICK_US).ok_or(ProcessError::Time { pid })
+        text.as_deref()
+            .and_then(cpu_ticks)
+            .map(|ticks| ticks as f64 * TICK_US)
+            .ok_or(ProcessError::Time { pid })
     }
 }
 

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Chart, ChartError, Emphasis, LineChart, Row as TableRow, Series, Table, png,
+    Axis, Bar, BarChart, Chart, ChartError, Emphasis, LineChart, Row as TableRow, Series, Table,
+    png,
 };
 use serde_json::json;
 
@@ -44,7 +45,8 @@ pub(crate) fn write(
     put(folder, "summary.json", format!("{:#}\n", summary(&rows, &margins)).as_bytes())?;
     for (name, svg) in plots(&rows, &margins) {
         put(folder, &format!("{name}.svg"), svg.as_bytes())?;
-        let drawn = png(&svg, PNG_SCALE).map_err(|source| ResultError::Plot { name: name.clone(), source })?;
+        let drawn = png(&svg, PNG_SCALE)
+            .map_err(|source| ResultError::Plot { name: name.clone(), source })?;
         put(folder, &format!("{name}.png"), &drawn)?;
     }
     let page = page(&rows, &margins, quick);
@@ -105,7 +107,8 @@ fn page(rows: &[Row], margins: &[Margin], quick: bool) -> String {
                     itself with one lock?\n\n"
         .to_owned();
     if quick {
-        page += "**A quick run: it shows that everything works, and its figures mean nothing.**\n\n";
+        page +=
+            "**A quick run: it shows that everything works, and its figures mean nothing.**\n\n";
     }
     page += &costs(rows).markdown();
     page += "\nProcessor time is the server's own, user and kernel. Servers ran at the lowest priority, so that requests \
@@ -120,7 +123,16 @@ fn page(rows: &[Row], margins: &[Margin], quick: bool) -> String {
 }
 
 fn costs(rows: &[Row]) -> Table {
-    let head = ["server", "command", "pipeline", "us a request", "requests/s a core", "over redis", "over one thread", "requests/s"];
+    let head = [
+        "server",
+        "command",
+        "pipeline",
+        "us a request",
+        "requests/s a core",
+        "over redis",
+        "over one thread",
+        "requests/s",
+    ];
     let cells = |row: &Row| {
         TableRow::new([
             row.contender.to_string(),
@@ -140,7 +152,12 @@ fn pooled(margins: &[Margin]) -> Table {
     let head = ["tenants", "apart, n * 2s", "pooled, measured", "pooled by the law, 2s * sqrt(n)"];
     let cells = |margin: &Margin| {
         let Margin { tenants, apart, pooled, law } = margin;
-        TableRow::new([tenants.to_string(), format!("{apart:.1}"), format!("{pooled:.1}"), format!("{law:.1}")])
+        TableRow::new([
+            tenants.to_string(),
+            format!("{apart:.1}"),
+            format!("{pooled:.1}"),
+            format!("{law:.1}"),
+        ])
     };
     Table { head: head.map(str::to_owned).to_vec(), rows: margins.iter().map(cells).collect() }
 }
@@ -149,7 +166,8 @@ fn plots(rows: &[Row], margins: &[Margin]) -> Vec<(String, String)> {
     let mut plots = Vec::new();
     for pipeline in PIPELINES {
         for command in Command::ALL {
-            let shown = rows.iter().filter(|row| (row.command, row.pipeline) == (command, pipeline));
+            let shown =
+                rows.iter().filter(|row| (row.command, row.pipeline) == (command, pipeline));
             let bars = shown.map(|row| Bar {
                 low: row.cpu_us_low,
                 high: row.cpu_us_high,
@@ -161,7 +179,8 @@ fn plots(rows: &[Row], margins: &[Margin]) -> Vec<(String, String)> {
             });
             let chart = BarChart {
                 title: format!("Processor time of a {command}, pipelines of {pipeline}"),
-                subtitle: "The server's own, user and kernel; @ is the number of threads".to_owned(),
+                subtitle: "The server's own, user and kernel; @ is the number of threads"
+                    .to_owned(),
                 axis: "us a request".to_owned(),
                 bars: bars.collect(),
                 lower_is_better: true,

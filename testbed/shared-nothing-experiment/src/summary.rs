@@ -49,7 +49,9 @@ fn row(trials: &[Trial], contender: Contender, command: Command, pipeline: u32) 
     };
     let ratio_to = |other| {
         let pairs = of(contender).flat_map(|own| {
-            of(other).filter(|trial| trial.round == own.round).map(|other| (own.figures, other.figures))
+            of(other)
+                .filter(|trial| trial.round == own.round)
+                .map(|other| (own.figures, other.figures))
         });
         median(pairs.map(|(own, other)| own.cpu_us / other.cpu_us))
     };

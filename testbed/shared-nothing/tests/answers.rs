@@ -68,7 +68,12 @@ fn answers_are_those_of_a_plain_map_however_the_bytes_are_cut() {
             });
             let got = client.rest();
             sender.join().unwrap();
-            assert!(got == answers, "seed {seed}, {shape:?}: {} bytes for {}", got.len(), answers.len());
+            assert!(
+                got == answers,
+                "seed {seed}, {shape:?}: {} bytes for {}",
+                got.len(),
+                answers.len()
+            );
         }
     }
 }

@@ -18,7 +18,10 @@ fn nonsense_is_told_so_and_the_server_lives() {
             (&b"*1\r\n:5\r\n"[..], "-ERR Protocol error: expected '$', got ':'\r\n"),
             (b"*9999999\r\n", "-ERR Protocol error: invalid multibulk length\r\n"),
             (b"*2\r\n$3\r\nGET\r\n$-7\r\n", "-ERR Protocol error: invalid bulk length\r\n"),
-            (b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$10001\r\n", "-ERR Protocol error: invalid bulk length\r\n"),
+            (
+                b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$10001\r\n",
+                "-ERR Protocol error: invalid bulk length\r\n",
+            ),
         ] {
             let mut client = Client::connect(&server, Protocol::Redis);
             client.send(b"PING\r\n");
@@ -113,6 +116,9 @@ fn an_address_that_is_taken_and_an_absurd_number_of_threads_are_refused() {
     assert!(matches!(error, StartError::Listen { address, .. } if address == taken), "{error}");
     for threads in [0, 257] {
         let error = Server::start(&config(threads, "127.0.0.1:0".parse().unwrap())).unwrap_err();
-        assert_eq!(error.to_string(), format!("{threads} threads were asked for; allowed: 1 to 256"));
+        assert_eq!(
+            error.to_string(),
+            format!("{threads} threads were asked for; allowed: 1 to 256")
+        );
     }
 }

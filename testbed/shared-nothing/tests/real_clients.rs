@@ -65,7 +65,18 @@ fn redis_benchmark() {
         for pipeline in ["1", "10", "300"] {
             let mut command = Command::new(tools.join("redis-benchmark"));
             command.args(["-p", &port(&server, Protocol::Redis), "-P", pipeline, "--csv"]);
-            command.args(["-n", "3000", "-c", "20", "-r", "1000", "-t", "ping,set,get", "-d", "100"]);
+            command.args([
+                "-n",
+                "3000",
+                "-c",
+                "20",
+                "-r",
+                "1000",
+                "-t",
+                "ping,set,get",
+                "-d",
+                "100",
+            ]);
             let said = output(&mut command);
             for test in ["PING_INLINE", "PING_MBULK", "SET", "GET"] {
                 assert!(said.contains(&format!("\"{test}\",")), "{shape:?}: {said}");

@@ -10,10 +10,12 @@ pub(crate) fn chooser(servers: usize) -> impl FnMut(&[u8]) -> u64 {
     };
     let buckets: Vec<Bucket> = (0..servers).map(|i| Bucket::new(address(i), 1)).collect();
     let continuum = Continuum::new(&buckets);
-    move |key| continuum.node(key).map_or(u64::MAX, |address| match address.ip() {
-        IpAddr::V4(ip) => u64::from(ip.to_bits()),
-        IpAddr::V6(_) => u64::MAX,
-    })
+    move |key| {
+        continuum.node(key).map_or(u64::MAX, |address| match address.ip() {
+            IpAddr::V4(ip) => u64::from(ip.to_bits()),
+            IpAddr::V6(_) => u64::MAX,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -14,9 +14,8 @@ impl Ring {
         let mut points: Vec<(u64, u32)> = (0..servers)
             .flat_map(|server| {
                 let address = address(server);
-                (0..POINTS_A_SERVER).map(move |i| {
-                    (digest(0, format!("{address}_{i}").as_bytes()), server as u32)
-                })
+                (0..POINTS_A_SERVER)
+                    .map(move |i| (digest(0, format!("{address}_{i}").as_bytes()), server as u32))
             })
             .collect();
         points.sort_unstable();

@@ -40,7 +40,10 @@ fn what_cannot_be_done_is_refused_and_the_next_is_read() {
         ("set a 0 0 -1\r\n", "CLIENT_ERROR bad command line format"),
         ("set a 0 0 1 loudly\r\n", "CLIENT_ERROR bad command line format"),
         ("set a 4294967296 0 1\r\nx\r\n", "CLIENT_ERROR bad command line format"),
-        ("set a 0 60 1\r\nx\r\n", "CLIENT_ERROR exptime must be 0: entries leave when room is needed"),
+        (
+            "set a 0 60 1\r\nx\r\n",
+            "CLIENT_ERROR exptime must be 0: entries leave when room is needed",
+        ),
         ("set a 0 0 1\r\nxyz", "CLIENT_ERROR bad data chunk"),
     ] {
         let (told, ended) = whole(format!("{request}get b\r\n").as_bytes());
@@ -72,8 +75,18 @@ fn a_line_without_end_ends_the_connection() {
 #[test]
 fn random_bytes_never_panic_and_pieces_do_not_matter_to_them() {
     let alphabet: [&[u8]; 12] = [
-        b"set a 0 0 3\r\n", b"get ", b"\r\n", b"abc\r\n", b"1", b"set ", b" ", b"k", b"0 0 ",
-        b"quit", b"\0", b"noreply",
+        b"set a 0 0 3\r\n",
+        b"get ",
+        b"\r\n",
+        b"abc\r\n",
+        b"1",
+        b"set ",
+        b" ",
+        b"k",
+        b"0 0 ",
+        b"quit",
+        b"\0",
+        b"noreply",
     ];
     for seed in 0..2_000 {
         let mut random = SplitMix64::new(seed);
@@ -85,6 +98,11 @@ fn random_bytes_never_panic_and_pieces_do_not_matter_to_them() {
             (0..4).map(|_| random.next_below(stream.len() as u64 + 1) as usize).collect();
         ends.sort_unstable();
         let pieces = read_in_pieces(Protocol::Memcached, &stream, &ends);
-        assert_eq!(whole(&stream), pieces, "seed {seed}: {} cut at {ends:?}", stream.escape_ascii());
+        assert_eq!(
+            whole(&stream),
+            pieces,
+            "seed {seed}: {} cut at {ends:?}",
+            stream.escape_ascii()
+        );
     }
 }

@@ -177,8 +177,11 @@ fn rarer(input: &[u8], round: &mut Round) {
             let problem = format!("-ERR unknown subcommand '{}'.\r\n", echo(what));
             round.say(problem.as_bytes());
         }
-        (b"PING" | b"ECHO" | b"GET" | b"SET" | b"SELECT" | b"DBSIZE" | b"CONFIG" | b"DEBUG"
-        | b"CLIENT", _) => {
+        (
+            b"PING" | b"ECHO" | b"GET" | b"SET" | b"SELECT" | b"DBSIZE" | b"CONFIG" | b"DEBUG"
+            | b"CLIENT",
+            _,
+        ) => {
             let name = echo(words[0]).to_ascii_lowercase();
             let problem = format!("-ERR wrong number of arguments for '{name}' command\r\n");
             round.say(problem.as_bytes());

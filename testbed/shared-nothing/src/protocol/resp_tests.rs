@@ -18,7 +18,11 @@ pub(in crate::protocol) fn read_in_pieces(
             (at, skip) = (at + dropped, skip - dropped);
             round.clear();
             let input = &stream[at..end];
-            let step = if input.is_empty() { Step::Partial } else { protocol.next(input, &limits, &mut round) };
+            let step = if input.is_empty() {
+                Step::Partial
+            } else {
+                protocol.next(input, &limits, &mut round)
+            };
             told.extend(round.ops.iter().map(|op| tell(*op, input, &round)));
             match step {
                 Step::Partial => {
@@ -67,13 +71,7 @@ fn commands_are_read() {
     assert!(!ended);
     assert_eq!(
         told,
-        [
-            r"get k\r\n\x00",
-            "set k =  flags 0",
-            r"say +PONG\r\n",
-            "populate 10 p 8",
-            "Count",
-        ]
+        [r"get k\r\n\x00", "set k =  flags 0", r"say +PONG\r\n", "populate 10 p 8", "Count",]
     );
 }
 
@@ -85,7 +83,10 @@ fn what_redis_benchmark_asks_first_is_answered() {
     );
     assert_eq!(said(b"CONFIG GET nonsense\r\n"), r"say *0\r\n");
     assert_eq!(said(b"COMMAND DOCS\r\n"), r"say *0\r\n");
-    assert_eq!(said(b"SELECT 0\r\nSELECT 1\r\n"), r"say +OK\r\n | say -ERR DB index is out of range\r\n");
+    assert_eq!(
+        said(b"SELECT 0\r\nSELECT 1\r\n"),
+        r"say +OK\r\n | say -ERR DB index is out of range\r\n"
+    );
 }
 
 #[test]
@@ -148,9 +149,8 @@ fn pieces_do_not_matter() {
 
 #[test]
 fn random_bytes_never_panic_and_pieces_do_not_matter_to_them() {
-    let alphabet: [&[u8]; 12] = [
-        b"*", b"$", b"\r\n", b"1", b"2", b"3", b"GET", b"SET", b"-1", b" ", b"\0", b"k",
-    ];
+    let alphabet: [&[u8]; 12] =
+        [b"*", b"$", b"\r\n", b"1", b"2", b"3", b"GET", b"SET", b"-1", b" ", b"\0", b"k"];
     for seed in 0..2_000 {
         let mut random = SplitMix64::new(seed);
         let mut stream = Vec::new();

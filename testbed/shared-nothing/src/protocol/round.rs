@@ -28,10 +28,19 @@ impl Span {
 /// One step of a request; its spans lie in the bytes that it was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
-    Get { key: Span },
-    Set { key: Span, value: Span, flags: u32, quiet: bool },
+    Get {
+        key: Span,
+    },
+    Set {
+        key: Span,
+        value: Span,
+        flags: u32,
+        quiet: bool,
+    },
     /// Already answered: the text lies in [`Round::said`].
-    Say { text: Span },
+    Say {
+        text: Span,
+    },
     /// Asked of every partition, answered by the sum.
     Sum(Sum),
 }

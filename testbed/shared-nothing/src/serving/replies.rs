@@ -8,7 +8,11 @@ const KEPT_BYTES: usize = 64 << 10;
 enum Slot {
     /// Lies in `held`.
     Bytes(Span),
-    Sum { sum: Sum, total: u64, left: usize },
+    Sum {
+        sum: Sum,
+        total: u64,
+        left: usize,
+    },
 }
 
 /// A connection's replies, which leave in the order of its requests whoever answers first. Until a reply has to come

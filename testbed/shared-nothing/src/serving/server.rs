@@ -55,8 +55,10 @@ impl Server {
             return Err(StartError::Threads { threads });
         }
         let (listeners, addresses) = listeners(config)?;
-        let polls: Vec<Poll> =
-            (0..threads).map(|_| Poll::new()).collect::<Result<_, _>>().map_err(StartError::Thread)?;
+        let polls: Vec<Poll> = (0..threads)
+            .map(|_| Poll::new())
+            .collect::<Result<_, _>>()
+            .map_err(StartError::Thread)?;
         let wakers = polls.iter().map(|poll| Waker::new(poll.registry(), WAKER));
         let wakers = wakers.collect::<Result<_, _>>().map_err(StartError::Thread)?;
         let (offices, inboxes) = post_offices(wakers);
@@ -66,8 +68,7 @@ impl Server {
         for (index, (((poll, listeners), inbox), store)) in parts.enumerate() {
             let (offices, stop) = (server.offices.clone(), server.stop.clone());
             let limits = config.limits;
-            let worker =
-                Worker::new(index, poll, listeners, limits, store, inbox, offices, stop);
+            let worker = Worker::new(index, poll, listeners, limits, store, inbox, offices, stop);
             let worker = worker.map_err(StartError::Thread)?;
             let thread = std::thread::Builder::new().name(format!("partition-{index}"));
             let thread = thread.spawn(move || worker.run()).map_err(StartError::Thread)?;

@@ -74,7 +74,8 @@ impl Client {
     /// The value of a bulk string.
     pub(crate) fn bulk(&mut self) -> Option<Vec<u8>> {
         let line = self.line();
-        let length: i64 = line.strip_prefix('$').unwrap_or_else(|| panic!("{line}")).parse().unwrap();
+        let length: i64 =
+            line.strip_prefix('$').unwrap_or_else(|| panic!("{line}")).parse().unwrap();
         let length = usize::try_from(length).ok()?;
         let mut value = self.bytes(length + 2);
         assert_eq!(value.split_off(length), b"\r\n");
