@@ -10,7 +10,8 @@ help: ## list the targets
 	@echo 'make TARGET. Each sets up what it needs and asks nothing.'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
-	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out|shared-nothing  QUICK=1 to try'
+	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out'
+	@echo '                NAME=shared-nothing   QUICK=1 to try any'
 	@echo 'of simulate:    SCENARIO=design|servers|gateways|slow_server|lost_and_back|...  PLOT=page.html'
 
 run: ## five servers behind Envoy with the filter, and a live table

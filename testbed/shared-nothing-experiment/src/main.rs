@@ -91,7 +91,14 @@ fn run(options: &Options) -> Result<(), RunError> {
     let tenants = tenants.map_err(RunError::Pooling)?;
     drop(servers);
     let folder = options.results.join("shared-nothing");
-    let page = results::write(&folder, &trials, &tenants, options.quick)?;
+    let quick = if options.quick { "QUICK=1 " } else { "" };
+    let origin = format!(
+        "{}. Rudolph {}, Redis {}. `{quick}make experiment NAME=shared-nothing`",
+        process::machine(),
+        env!("CARGO_PKG_VERSION"),
+        process::redis_version(&options.redis)?,
+    );
+    let page = results::write(&folder, &trials, &tenants, options.quick, &origin)?;
     _ = writeln!(io::stdout(), "{page}\nfiles: {}", folder.display());
     Ok(())
 }

@@ -11,6 +11,8 @@ use crate::contender::Contender;
 pub(crate) enum ProcessError {
     #[error("{program:?} cannot be run: {source}")]
     Run { program: PathBuf, source: io::Error },
+    #[error("there is no program {program:?}")]
+    Missing { program: PathBuf },
     #[error("{contender} does not answer at {address}")]
     Silent { contender: Contender, address: SocketAddr },
     #[error("no free port: {0}")]
@@ -19,6 +21,27 @@ pub(crate) enum ProcessError {
     Time { pid: u32 },
     #[error("redis-benchmark said: {said}")]
     Benchmark { said: String },
+}
+
+/// What `redis-server --version` says.
+pub(crate) fn redis_version(redis: &Path) -> Result<String, ProcessError> {
+    let program = redis.join("redis-server");
+    let output = Command::new(&program).arg("--version").output();
+    let output = output.map_err(|source| ProcessError::Run { program, source })?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let version = said.split_whitespace().find_map(|word| word.strip_prefix("v="));
+    Ok(version.unwrap_or("unknown").to_owned())
+}
+
+/// The machine, as it calls itself.
+pub(crate) fn machine() -> String {
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model =
+        processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("unknown processor", |(_, model)| model);
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("{model}, {cores} cores, Linux {}", kernel.trim())
 }
 
 /// Linux shows user programs 100 ticks a second on every machine.
@@ -55,6 +78,9 @@ impl Running {
                 (server.to_owned(), format!("--redis {address} --threads {threads} --engine mutex"))
             }
         };
+        if !program.is_file() {
+            return Err(ProcessError::Missing { program });
+        }
         let mut command = Command::new("nice");
         command.args(["-n", "19"]).arg(&program).args(arguments.split(' '));
         let process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();

@@ -36,6 +36,7 @@ pub(crate) fn write(
     trials: &[Trial],
     loads: &Loads,
     quick: bool,
+    origin: &str,
 ) -> Result<String, ResultError> {
     let (rows, margins) = (rows(trials), margins(loads));
     fs::create_dir_all(folder)
@@ -49,7 +50,7 @@ pub(crate) fn write(
             .map_err(|source| ResultError::Plot { name: name.clone(), source })?;
         put(folder, &format!("{name}.png"), &drawn)?;
     }
-    let page = page(&rows, &margins, quick);
+    let page = format!("{}\n{origin}\n", page(&rows, &margins, quick));
     put(folder, "table.md", page.as_bytes())?;
     Ok(page)
 }

@@ -86,6 +86,9 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
+/// How much a request may cost more with several threads than with one.
+const MOST_GROWTH: f64 = 1.15;
+
 /// What was hoped for, and what came.
 pub(crate) fn verdicts(rows: &[Row]) -> Vec<String> {
     let mut verdicts = Vec::new();
@@ -93,38 +96,35 @@ pub(crate) fn verdicts(rows: &[Row]) -> Vec<String> {
         verdicts.push(format!("{}: {goal}", if held { "held" } else { "missed" }));
     };
     for row in rows {
-        let (command, pipeline) = (row.command, row.pipeline);
-        match row.contender {
-            Contender::SharedNothing { threads: threads @ 1..=2 } => {
-                let goal = if pipeline == 1 { 1.0 } else { 1.3 };
-                let found = row.rps_a_core_over_redis;
-                judge(
-                    found >= goal,
-                    format!(
-                        "{command}, pipelines of {pipeline}, {threads} thread(s): requests a second a core at least \
-                         {goal:.1} of Redis's (found {found:.2})"
-                    ),
-                );
-            }
-            _ => {}
+        let Contender::SharedNothing { threads } = row.contender else {
+            continue;
+        };
+        let what = format!("{}, pipelines of {}, threads: {threads}", row.command, row.pipeline);
+        if threads <= 2 {
+            let (least, found) =
+                (if row.pipeline == 1 { 1.0 } else { 1.3 }, row.rps_a_core_over_redis);
+            let goal =
+                format!("requests/s a core at least {least:.1} of Redis's, found {found:.2}");
+            judge(found >= least, format!("{what}: {goal}"));
         }
-        if let Contender::SharedNothing { threads: threads @ 2.. } = row.contender {
-            let found = row.cpu_over_one_thread;
-            let mutex = rows.iter().find(|other| {
-                other.contender == Contender::Mutex { threads }
-                    && (other.command, other.pipeline) == (command, pipeline)
-            });
-            let mutex = mutex.map_or(f64::NAN, |mutex| mutex.cpu_over_one_thread);
-            judge(
-                found <= 1.15 && mutex > found,
-                format!(
-                    "{command}, pipelines of {pipeline}, {threads} threads: processor time a request at most 1.15 of one \
-                     thread's (found {found:.2}), and the mutex's grows more (found {mutex:.2})"
-                ),
-            );
+        if threads > 1 {
+            let (found, mutex) = (row.cpu_over_one_thread, growth_of_mutex(rows, row, threads));
+            let goal =
+                format!("at most {MOST_GROWTH} of one thread's time a request, found {found:.2}");
+            judge(found <= MOST_GROWTH, format!("{what}: {goal}"));
+            let goal = format!("the mutex's grows more, found {mutex:.2}");
+            judge(mutex > found, format!("{what}: {goal}"));
         }
     }
     verdicts
+}
+
+fn growth_of_mutex(rows: &[Row], row: &Row, threads: u16) -> f64 {
+    let same = |other: &&Row| {
+        other.contender == Contender::Mutex { threads }
+            && (other.command, other.pipeline) == (row.command, row.pipeline)
+    };
+    rows.iter().find(same).map_or(f64::NAN, |mutex| mutex.cpu_over_one_thread)
 }
 
 #[cfg(test)]
