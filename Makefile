@@ -10,7 +10,8 @@ help: ## list the targets
 	@echo 'make TARGET. Each sets up what it needs and asks nothing.'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo 'options of run: SECONDS=20  STRATEGY=spread|pin|rotation|lpt|static  SERVERS=5'
-	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out  QUICK=1 to try'
+	@echo 'of experiment:  NAME=fig5|fig6a|fig6b|fig7|fig8|rivals|rivals-open|failover|scale-out'
+	@echo '                NAME=shared-nothing   QUICK=1 to try any'
 	@echo 'of simulate:    SCENARIO=design|servers|gateways|slow_server|lost_and_back|...  PLOT=page.html'
 
 run: ## five servers behind Envoy with the filter, and a live table
@@ -22,11 +23,11 @@ top: ## the status page of a running gateway in the terminal: AT=127.0.0.1:9902
 	@scripts/top.sh $(if $(AT),--at '$(AT)')
 
 experiment: ## one figure, measured in real Envoy: NAME=fig6a
-	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@RUDOLPH_QUIET=1 scripts/setup.sh experiment
 	@scripts/experiment.sh '$(NAME)'
 
 experiments: ## all figures and a page about them: testbed/results/report.html
-	@RUDOLPH_QUIET=1 scripts/setup.sh run
+	@RUDOLPH_QUIET=1 scripts/setup.sh experiment
 	@scripts/experiment.sh
 
 chaos: ## faults under load in real Envoy, with the filter and with MAGLEV: FAULTS=kill,trap
@@ -69,7 +70,7 @@ lint: ## format, clippy, shellcheck and house rules
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 
-bench: ## speed of the core and Envoy's CPU a request
+bench: ## speed of the core, of choosing beside rivals, Envoy's CPU
 	@scripts/setup.sh bench
 	@scripts/bench.sh
 

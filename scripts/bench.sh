@@ -26,6 +26,8 @@ quietly "building the CPU bench" \
   cargo build --release --package rudolph-cluster --bin rudolph-cpu-bench
 
 bench "the core, native" cargo bench --package rudolph-core
+quietly "building the bench of choosing" cargo build --profile bench --package rudolph-choice-bench
+bench "choosing a server, ours and others' ways" "$TARGET/release/rudolph-choice-bench"
 bench "Envoy's CPU a request" "$TARGET/release/rudolph-cpu-bench"
 
 headline "figures"

@@ -16,6 +16,25 @@ esac
 
 export RUDOLPH_QUIET=1
 require_rust
+
+# Not a contest of strategies in Envoy, so not of the form that the others share.
+shared_nothing() {
+  local redis
+  redis=$(find_redis) || {
+    say "SKIP shared-nothing: no redis-server and redis-benchmark; install Debian's redis-server and redis-tools"
+    return
+  }
+  quietly "building the shared-nothing server and its experiment" \
+    cargo build --release --package rudolph-shared-nothing --package rudolph-shared-nothing-experiment
+  "$TARGET/release/rudolph-shared-nothing-experiment" --results "${RESULTS:-testbed/results}" --redis "$redis" \
+    --server "$TARGET/release/rudolph-shared-nothing" "${quick[@]}"
+}
+
+if [ "${1:-}" = shared-nothing ]; then
+  shared_nothing
+  exit
+fi
+
 scripts/build-filter.sh
 quietly "building the experiments (the first time takes some minutes)" \
   cargo build --release --package rudolph-experiments --package rudolph-app-server
@@ -24,4 +43,7 @@ export ENVOY_BIN
 
 experiments() { "$TARGET/release/rudolph-experiments" --results "${RESULTS:-testbed/results}" "$@"; }
 experiments run "${quick[@]}" "$@"
-[ $# -gt 0 ] || experiments report
+if [ $# -eq 0 ]; then
+  shared_nothing
+  experiments report
+fi

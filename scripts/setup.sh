@@ -13,14 +13,15 @@ needs_of() {
     build) echo cc rust wasm_rust ;;
     simulate | top) echo cc rust ;;
     run | bench | gateways-test) echo cc rust wasm_rust envoy ;;
-    test) echo cc rust wasm_rust envoy postgres promtool node wasm_runner chromium page_packages ;;
+    experiment) echo cc rust wasm_rust envoy redis ;;
+    test) echo cc rust wasm_rust envoy postgres promtool redis pymemcache node wasm_runner chromium page_packages ;;
     lint) echo cc rust wasm_rust linters ;;
     compose-test) echo cc rust wasm_rust envoy postgres ;;
     kubernetes-test) echo cc rust wasm_rust envoy kubernetes containerd ;;
     fuzz) echo cc rust fuzz ;;
     audit) echo cc rust deny ;;
-    all) echo cc rust wasm_rust envoy postgres promtool node wasm_runner chromium page_packages linters ;;
-    *) die "unknown purpose '$1'; allowed: build, run, top, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, fuzz, audit, all" ;;
+    all) echo cc rust wasm_rust envoy postgres promtool redis pymemcache node wasm_runner chromium page_packages linters ;;
+    *) die "unknown purpose '$1'; allowed: build, run, top, experiment, simulate, test, bench, lint, compose-test, kubernetes-test, gateways-test, fuzz, audit, all" ;;
   esac
 }
 

@@ -62,6 +62,10 @@ ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh te
 export ENVOY_BIN
 find_wasm_runner >/dev/null || die "no wasm-bindgen-test-runner $(wasm_bindgen_version); run scripts/setup.sh test"
 
+# Their tests say by name what they skip without these.
+RUDOLPH_REDIS=$(find_redis) && export RUDOLPH_REDIS
+RUDOLPH_PYMEMCACHE=$(find_pymemcache) && export RUDOLPH_PYMEMCACHE
+
 headline "the filter's module"
 scripts/build-filter.sh || die "the module does not build; no test was run"
 suite "host: cargo test --workspace" cargo test --workspace --no-fail-fast

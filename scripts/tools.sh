@@ -329,3 +329,75 @@ find_fuzz() { cargo_tool cargo-fuzz; }
 find_deny() { cargo_tool cargo-deny; }
 need_fuzz() { find_fuzz >/dev/null || install_cargo_tool cargo-fuzz "$CARGO_FUZZ_VERSION"; }
 need_deny() { find_deny >/dev/null || install_cargo_tool cargo-deny "$CARGO_DENY_VERSION"; }
+
+# --- Redis and its tools, for what is measured beside it; without them its tests are skipped by name
+
+# Prints the folder that holds redis-server, redis-benchmark and redis-cli.
+find_redis() {
+  local candidate
+  for candidate in "$TOOLS/redis" "$(dirname "$(command -v redis-server || true)")"; do
+    if [ -x "$candidate/redis-server" ] && [ -x "$candidate/redis-benchmark" ] &&
+      bounded 20 "$candidate/redis-server" --version >/dev/null 2>&1; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# Taken out of Debian's packages and not installed: that would start a Redis.
+need_redis() {
+  find_redis >/dev/null && return
+  have apt-get && have dpkg-deb || return 0
+  attempt "apt: taking Redis out of Debian's packages into .tools" get_redis || true
+}
+
+get_redis() {
+  local folder status=0 packages='redis-tools liblzf1 libjemalloc2 libatomic1'
+  folder=$(mktemp -d)
+  # shellcheck disable=SC2086
+  (cd "$folder" && { apt_get download $packages || { apt_get update && apt_get download $packages; }; } &&
+    for package in ./*.deb; do dpkg-deb -x "$package" . || exit; done && unpack_redis) || status=1
+  rm -rf "$folder"
+  return "$status"
+}
+
+# The server is in the tools' package too, by the name of what checks its files. Each runs with the libraries that came along.
+unpack_redis() {
+  local name binary
+  rm -rf "$TOOLS/redis"
+  mkdir -p "$TOOLS/redis/lib"
+  cp -P usr/lib/*/*.so* "$TOOLS/redis/lib/"
+  for name in redis-server redis-benchmark redis-cli; do
+    binary=$name
+    [ "$name" != redis-server ] || binary=redis-check-rdb
+    cp -L "usr/bin/$binary" "$TOOLS/redis/lib/$name"
+    ln -sf with-libraries "$TOOLS/redis/$name"
+  done
+  cat >"$TOOLS/redis/with-libraries" <<'SCRIPT'
+#!/bin/sh
+here=$(dirname "$0")/lib
+LD_LIBRARY_PATH=$here exec "$here/$(basename "$0")" "$@"
+SCRIPT
+  chmod +x "$TOOLS/redis/with-libraries"
+}
+
+# --- a client of memcached, for the tests; without it they are skipped by name
+
+find_pymemcache() {
+  local candidate
+  for candidate in "$TOOLS"/pymemcache/lib/python3*/site-packages "$TOOLS/pymemcache"; do
+    if [ -d "$candidate/pymemcache" ]; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+need_pymemcache() {
+  find_pymemcache >/dev/null && return
+  python_can_install || return 0
+  attempt "pip: installing pymemcache $PYMEMCACHE_VERSION into .tools" \
+    pip_install "$TOOLS/pymemcache" "pymemcache==$PYMEMCACHE_VERSION" || true
+}

@@ -5,6 +5,7 @@ ENVOY_VERSION=1.40.0
 POSTGRES_VERSION=18.6.3
 # The newest 2.x: it speaks to old Engines, Debian's among them.
 COMPOSE_VERSION=2.40.3
+PYMEMCACHE_VERSION=4.0.0
 NODE_MIN=18
 GO_MIN=1.25
 # Its Envoy is 1.39.1.

@@ -4,7 +4,6 @@
 //! and holds it for its service time, [`Engine`] looks into the [`Cache`] and, on a miss, asks the [`Database`].
 //! Another protocol or another engine replaces its file and leaves the others alone.
 
-mod cache;
 mod config;
 mod database;
 mod engine;
@@ -15,10 +14,10 @@ mod server;
 mod slots;
 mod write_marks;
 
-pub use cache::{Cache, CacheLimits, LruCache};
 pub use config::{ConfigError, DatabaseUrl, ServerConfig, ServiceTimes};
 pub use database::{Database, DatabaseError, DatabaseFuture, open_database};
 pub use engine::{CacheOutcome, Engine, EngineError, Found};
 pub use metrics::Metrics;
+pub use rudolph_cache::{Cache, CacheLimits, LruCache};
 pub use server::{RunningServer, StartError, start};
 pub use slots::{EnterError, Occupied, Slots};

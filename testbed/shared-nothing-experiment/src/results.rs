@@ -1,0 +1,213 @@
+//! The raw figures, a summary for programs, a table and plots for people.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rudolph_charts::{
+    Axis, Bar, BarChart, Chart, ChartError, Emphasis, LineChart, Row as TableRow, Series, Table,
+    png,
+};
+use serde_json::json;
+
+use crate::contender::Contender;
+use crate::load::{Command, PIPELINES};
+use crate::pooling::{Loads, Margin, margins};
+use crate::summary::{Row, Trial, rows, verdicts};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ResultError {
+    #[error("{path:?} cannot be written: {source}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("raw figures: {0}")]
+    Csv(#[from] csv::Error),
+    #[error("raw figures: {0}")]
+    Buffer(#[from] csv::IntoInnerError<csv::Writer<Vec<u8>>>),
+    #[error("plot {name}: {source}")]
+    Plot { name: String, source: ChartError },
+}
+
+/// Sharp on a screen that shows it at its own size.
+const PNG_SCALE: f32 = 2.0;
+
+/// Writes all into `folder` and returns the page.
+pub(crate) fn write(
+    folder: &Path,
+    trials: &[Trial],
+    loads: &Loads,
+    quick: bool,
+    origin: &str,
+) -> Result<String, ResultError> {
+    let (rows, margins) = (rows(trials), margins(loads));
+    fs::create_dir_all(folder)
+        .map_err(|source| ResultError::Write { path: folder.into(), source })?;
+    put(folder, "runs.csv", &runs(trials)?)?;
+    put(folder, "tenants.csv", &tenants(loads)?)?;
+    put(folder, "summary.json", format!("{:#}\n", summary(&rows, &margins)).as_bytes())?;
+    for (name, svg) in plots(&rows, &margins) {
+        put(folder, &format!("{name}.svg"), svg.as_bytes())?;
+        let drawn = png(&svg, PNG_SCALE)
+            .map_err(|source| ResultError::Plot { name: name.clone(), source })?;
+        put(folder, &format!("{name}.png"), &drawn)?;
+    }
+    let page = format!("{}\n{origin}\n", page(&rows, &margins, quick));
+    put(folder, "table.md", page.as_bytes())?;
+    Ok(page)
+}
+
+fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), ResultError> {
+    let path = folder.join(name);
+    fs::write(&path, bytes).map_err(|source| ResultError::Write { path, source })
+}
+
+fn runs(trials: &[Trial]) -> Result<Vec<u8>, ResultError> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(["contender", "command", "pipeline", "round", "cpu_us", "rps", "seconds"])?;
+    for Trial { contender, command, pipeline, round, figures } in trials {
+        csv.write_record([
+            contender.to_string(),
+            command.to_string(),
+            pipeline.to_string(),
+            round.to_string(),
+            format!("{:.4}", figures.cpu_us),
+            format!("{:.0}", figures.rps),
+            format!("{:.3}", figures.seconds),
+        ])?;
+    }
+    Ok(csv.into_inner()?)
+}
+
+fn tenants(loads: &Loads) -> Result<Vec<u8>, ResultError> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(["tenant", "window", "answered"])?;
+    for (tenant, load) in loads.iter().enumerate() {
+        for (window, answered) in load.iter().enumerate() {
+            csv.write_record([tenant.to_string(), window.to_string(), format!("{answered:.0}")])?;
+        }
+    }
+    Ok(csv.into_inner()?)
+}
+
+fn summary(rows: &[Row], margins: &[Margin]) -> serde_json::Value {
+    let rows = rows.iter().map(|row| {
+        json!({
+            "strategy": row.contender.to_string(), "command": row.command.to_string(), "pipeline": row.pipeline,
+            "cpu_us": row.cpu_us, "cpu_us_low": row.cpu_us_low, "cpu_us_high": row.cpu_us_high,
+            "rps": row.rps, "rps_a_core": row.rps_a_core,
+            "rps_a_core_over_redis": row.rps_a_core_over_redis, "cpu_over_one_thread": row.cpu_over_one_thread,
+        })
+    });
+    let margins = margins.iter().map(|margin| {
+        json!({ "tenants": margin.tenants, "apart": margin.apart, "pooled": margin.pooled, "law": margin.law })
+    });
+    json!({ "rows": rows.collect::<Vec<_>>(), "pooling": margins.collect::<Vec<_>>() })
+}
+
+fn page(rows: &[Row], margins: &[Margin], quick: bool) -> String {
+    let mut page = "# Shared nothing\n\nWhat does a server that owns its keys by thread carry, beside Redis, and beside \
+                    itself with one lock?\n\n"
+        .to_owned();
+    if quick {
+        page +=
+            "**A quick run: it shows that everything works, and its figures mean nothing.**\n\n";
+    }
+    page += &costs(rows).markdown();
+    page += "\nProcessor time is the server's own, user and kernel. Servers ran at the lowest priority, so that requests \
+             always waited for them. Medians over the rounds; ratios within each round.\n\n";
+    for verdict in verdicts(rows) {
+        page += &format!("- {verdict}\n");
+    }
+    page += "\n## Pooling\n\nWhat must be kept free above the mean for two deviations, in requests a window: by a server \
+             for each tenant, and by one for all.\n\n";
+    page += &pooled(margins).markdown();
+    page
+}
+
+fn costs(rows: &[Row]) -> Table {
+    let head = [
+        "server",
+        "command",
+        "pipeline",
+        "us a request",
+        "requests/s a core",
+        "over redis",
+        "over one thread",
+        "requests/s",
+    ];
+    let cells = |row: &Row| {
+        TableRow::new([
+            row.contender.to_string(),
+            row.command.to_string(),
+            row.pipeline.to_string(),
+            format!("{:.2}", row.cpu_us),
+            format!("{:.0}", row.rps_a_core),
+            format!("{:.2}", row.rps_a_core_over_redis),
+            format!("{:.2}", row.cpu_over_one_thread),
+            format!("{:.0}", row.rps),
+        ])
+    };
+    Table { head: head.map(str::to_owned).to_vec(), rows: rows.iter().map(cells).collect() }
+}
+
+fn pooled(margins: &[Margin]) -> Table {
+    let head = ["tenants", "apart, n * 2s", "pooled, measured", "pooled by the law, 2s * sqrt(n)"];
+    let cells = |margin: &Margin| {
+        let Margin { tenants, apart, pooled, law } = margin;
+        TableRow::new([
+            tenants.to_string(),
+            format!("{apart:.1}"),
+            format!("{pooled:.1}"),
+            format!("{law:.1}"),
+        ])
+    };
+    Table { head: head.map(str::to_owned).to_vec(), rows: margins.iter().map(cells).collect() }
+}
+
+fn plots(rows: &[Row], margins: &[Margin]) -> Vec<(String, String)> {
+    let mut plots = Vec::new();
+    for pipeline in PIPELINES {
+        for command in Command::ALL {
+            let shown =
+                rows.iter().filter(|row| (row.command, row.pipeline) == (command, pipeline));
+            let bars = shown.map(|row| Bar {
+                low: row.cpu_us_low,
+                high: row.cpu_us_high,
+                emphasis: match row.contender {
+                    Contender::SharedNothing { .. } => Emphasis::Hero,
+                    Contender::Redis | Contender::Mutex { .. } => Emphasis::Normal,
+                },
+                ..Bar::new(row.contender.to_string(), row.cpu_us)
+            });
+            let chart = BarChart {
+                title: format!("Processor time of a {command}, pipelines of {pipeline}"),
+                subtitle: "The server's own, user and kernel; @ is the number of threads"
+                    .to_owned(),
+                axis: "us a request".to_owned(),
+                bars: bars.collect(),
+                lower_is_better: true,
+                ..BarChart::default()
+            };
+            plots.push((format!("cpu-{command}-{pipeline}"), chart.svg()));
+        }
+    }
+    let line = |name: &str, value: fn(&Margin) -> f64, emphasis| Series {
+        name: name.to_owned(),
+        points: margins.iter().map(|margin| (margin.tenants as f64, value(margin))).collect(),
+        band: Vec::new(),
+        emphasis,
+    };
+    let chart = LineChart {
+        title: "One server for all needs less room than a server each".to_owned(),
+        subtitle: "Two deviations of what tenants got answered in 100 ms".to_owned(),
+        x: Axis::from_zero("tenants"),
+        y: Axis::from_zero("requests above the mean"),
+        series: vec![
+            line("a server each", |margin| margin.apart, Emphasis::Normal),
+            line("one for all", |margin| margin.pooled, Emphasis::Hero),
+            line("2s * sqrt(n)", |margin| margin.law, Emphasis::Faint),
+        ],
+        ..LineChart::default()
+    };
+    plots.push(("pooling".to_owned(), chart.svg()));
+    plots
+}

@@ -1,0 +1,155 @@
+use crate::contender::Contender;
+use crate::load::{Command, Figures, PIPELINES};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trial {
+    pub(crate) contender: Contender,
+    pub(crate) command: Command,
+    pub(crate) pipeline: u32,
+    pub(crate) round: usize,
+    pub(crate) figures: Figures,
+}
+
+/// Medians over the rounds, and the extremes of what counts most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) contender: Contender,
+    pub(crate) command: Command,
+    pub(crate) pipeline: u32,
+    pub(crate) cpu_us: f64,
+    pub(crate) cpu_us_low: f64,
+    pub(crate) cpu_us_high: f64,
+    pub(crate) rps: f64,
+    /// How many requests a second one core carries.
+    pub(crate) rps_a_core: f64,
+    /// Rounds are compared within themselves.
+    pub(crate) rps_a_core_over_redis: f64,
+    /// Against the same engine on one thread.
+    pub(crate) cpu_over_one_thread: f64,
+}
+
+pub(crate) fn rows(trials: &[Trial]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for pipeline in PIPELINES {
+        for command in Command::ALL {
+            for contender in Contender::all() {
+                rows.push(row(trials, contender, command, pipeline));
+            }
+        }
+    }
+    rows
+}
+
+fn row(trials: &[Trial], contender: Contender, command: Command, pipeline: u32) -> Row {
+    let of = |contender| {
+        let chosen = move |trial: &&Trial| {
+            (trial.contender, trial.command, trial.pipeline) == (contender, command, pipeline)
+        };
+        trials.iter().filter(chosen)
+    };
+    let ratio_to = |other| {
+        let pairs = of(contender).flat_map(|own| {
+            of(other)
+                .filter(|trial| trial.round == own.round)
+                .map(|other| (own.figures, other.figures))
+        });
+        median(pairs.map(|(own, other)| own.cpu_us / other.cpu_us))
+    };
+    let alone = match contender {
+        Contender::Redis => Contender::Redis,
+        Contender::SharedNothing { .. } => Contender::SharedNothing { threads: 1 },
+        Contender::Mutex { .. } => Contender::Mutex { threads: 1 },
+    };
+    let cpu = || of(contender).map(|trial| trial.figures.cpu_us);
+    Row {
+        contender,
+        command,
+        pipeline,
+        cpu_us: median(cpu()),
+        cpu_us_low: cpu().fold(f64::INFINITY, f64::min),
+        cpu_us_high: cpu().fold(f64::NEG_INFINITY, f64::max),
+        rps: median(of(contender).map(|trial| trial.figures.rps)),
+        rps_a_core: 1e6 / median(cpu()),
+        rps_a_core_over_redis: 1.0 / ratio_to(Contender::Redis),
+        cpu_over_one_thread: ratio_to(alone),
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => values[middle],
+        _ => (values[middle - 1] + values[middle]) / 2.0,
+    }
+}
+
+/// How much a request may cost more with several threads than with one.
+const MOST_GROWTH: f64 = 1.15;
+
+/// What was hoped for, and what came.
+pub(crate) fn verdicts(rows: &[Row]) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    let mut judge = |held: bool, goal: String| {
+        verdicts.push(format!("{}: {goal}", if held { "held" } else { "missed" }));
+    };
+    for row in rows {
+        let Contender::SharedNothing { threads } = row.contender else {
+            continue;
+        };
+        let what = format!("{}, pipelines of {}, threads: {threads}", row.command, row.pipeline);
+        if threads <= 2 {
+            let (least, found) =
+                (if row.pipeline == 1 { 1.0 } else { 1.3 }, row.rps_a_core_over_redis);
+            let goal =
+                format!("requests/s a core at least {least:.1} of Redis's, found {found:.2}");
+            judge(found >= least, format!("{what}: {goal}"));
+        }
+        if threads > 1 {
+            let (found, mutex) = (row.cpu_over_one_thread, growth_of_mutex(rows, row, threads));
+            let goal =
+                format!("at most {MOST_GROWTH} of one thread's time a request, found {found:.2}");
+            judge(found <= MOST_GROWTH, format!("{what}: {goal}"));
+            let goal = format!("the mutex's grows more, found {mutex:.2}");
+            judge(mutex > found, format!("{what}: {goal}"));
+        }
+    }
+    verdicts
+}
+
+fn growth_of_mutex(rows: &[Row], row: &Row, threads: u16) -> f64 {
+    let same = |other: &&Row| {
+        other.contender == Contender::Mutex { threads }
+            && (other.command, other.pipeline) == (row.command, row.pipeline)
+    };
+    rows.iter().find(same).map_or(f64::NAN, |mutex| mutex.cpu_over_one_thread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_compared_within_themselves() {
+        let trial = |contender, round, cpu_us| Trial {
+            contender,
+            command: Command::Get,
+            pipeline: 1,
+            round,
+            figures: Figures { cpu_us, rps: 1.0, seconds: 1.0 },
+        };
+        // The machine is twice as slow in the second round: ratios do not see it.
+        let own = Contender::SharedNothing { threads: 1 };
+        let trials = [
+            trial(Contender::Redis, 1, 6.0),
+            trial(own, 1, 4.0),
+            trial(Contender::Redis, 2, 12.0),
+            trial(own, 2, 8.0),
+        ];
+        let row = row(&trials, own, Command::Get, 1);
+        assert!((row.rps_a_core_over_redis - 1.5).abs() < 1e-9, "{row:?}");
+        assert!((row.cpu_us - 6.0).abs() < 1e-9 && (row.cpu_us_high - 8.0).abs() < 1e-9);
+    }
+}
