@@ -21,16 +21,23 @@ pub const MEMORY: u64 = 262_144;
 pub const BYTES: &str = "wasmcustom.rudolph_probe.shared_data_bytes";
 pub const VALUES: &str = "wasmcustom.rudolph_probe.shared_data_values";
 
-/// Every name that the filter may write under, as docs/architecture.md lists them.
+/// Every name that the filter may write under, as docs/architecture.md lists them, those of its status page too.
 fn names() -> Vec<String> {
-    let mut names = vec!["rudolph/1/directory".to_owned()];
+    let mut names = vec!["rudolph/1/directory".to_owned(), "rudolph/1/watch".to_owned()];
     for arena in 0..ARENAS {
         let key = |what: &str| format!("rudolph/1/{arena}/{what}");
-        names.extend(["epoch", "plan", "plan/before", "roster", "poll"].map(key));
-        names.extend((0..SLOTS).map(|slot| key(&format!("slot/{slot}"))));
+        names.extend(OF_AN_ARENA.map(key));
+        for slot in 0..SLOTS {
+            names.extend(
+                [format!("slot/{slot}"), format!("slot/{slot}/view")].map(|name| key(&name)),
+            );
+        }
     }
     names
 }
+
+const OF_AN_ARENA: [&str; 8] =
+    ["epoch", "plan", "plan/before", "roster", "poll", "text", "history", "left_out"];
 
 /// Writes the probe's module to `file`, and returns the entry for Envoy's `bootstrap_extensions`.
 pub fn extension(file: &Path) -> Result<Value, ReliabilityError> {
