@@ -9,7 +9,7 @@ use common::{config, members, seeds};
 use rudolph_core::agreement::SharedStore;
 use rudolph_core::plan::Placement;
 use rudolph_core::telemetry::Counter;
-use rudolph_core::wire::records::{self, MAX_ARENAS, Tenant};
+use rudolph_core::wire::records;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
@@ -238,38 +238,6 @@ fn a_new_configuration_counts_versions_on() {
     new.start();
     new.ticks(&mut store, 4);
     assert!(new.agreed(&mut store, "new").version > last);
-}
-
-#[test]
-fn with_all_arenas_taken_a_worker_plans_alone_until_one_is_abandoned() {
-    let mut store = Store::default();
-    let mut gateway = Gateway::new(config("static", &members(3), &[]), 1, 1);
-    let tenants: Vec<Tenant> = (0..MAX_ARENAS as u64)
-        .map(|config| Tenant { config: config + 7, heartbeat_ms: gateway.now_ms + config })
-        .collect();
-    store.put("rudolph/1/directory", records::seal_directory(&tenants));
-    gateway.run(&mut store, 60_000);
-    assert_eq!(gateway.agreed(&mut store, "alone").version, 1);
-    assert_eq!(store.values.len(), 1, "it wrote nothing");
-    assert_eq!(gateway.seats[0].log.len(), 1, "{:?}", gateway.seats[0].log);
-    gateway.run(&mut store, 70_000);
-    assert_eq!(store.keys_with("rudolph/1/0/slot").len(), 1, "the longest abandoned is taken");
-    assert_eq!(gateway.seats[0].log.len(), 2, "{:?}", gateway.seats[0].log);
-    gateway.agreed(&mut store, "and goes on");
-}
-
-#[test]
-fn alone_a_worker_polls_for_itself() {
-    let mut store = Store::default();
-    let mut gateway = Gateway::new(admin_config("pin", ""), 1, 1);
-    let taken = Tenant { config: 7, heartbeat_ms: gateway.now_ms };
-    store.put("rudolph/1/directory", records::seal_directory(&vec![taken; MAX_ARENAS]));
-    for count in [3, 5, 0, 2] {
-        gateway.cluster = Some(members(count));
-        gateway.run(&mut store, 1_000);
-        assert_eq!(gateway.agreed(&mut store, "alone").members, members(count));
-    }
-    assert_eq!(store.values.len(), 1, "it wrote nothing");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn round_trips() {
     }
     let sealed = records::seal_slot(CONFIG, &slot());
     assert_eq!(records::open_slot(CONFIG, &sealed), Ok(slot()));
-    assert_eq!(records::peek_slot_heartbeat(CONFIG, &sealed), Ok(123));
+    assert_eq!(records::peek_slot(CONFIG, &sealed), Ok((123, 9)));
     for members in [members(0), members(1000), weighted(&[5, 6])] {
         let sealed = records::seal_roster(CONFIG, &members);
         assert_eq!(records::open_roster(CONFIG, &sealed), Ok(members));

@@ -369,6 +369,8 @@ impl<'a> World<'a> {
             return Err(Broken::WentBack { worker: i, before, version });
         }
         let config = &self.scenario.variants[variant].config;
+        // Nor may it be one that the worker made for itself, of version 0: the few configurations of a run never fill all
+        // arenas, and nothing else leaves a worker without a place.
         let Some(plan) = self.watch.plan(config.digest, version) else {
             return Err(Broken::UnknownPlan { worker: i, version });
         };

@@ -23,6 +23,17 @@ const UNKNOWN: u64 = 0;
 /// Races for the directory that a worker may lose in one tick.
 const ATTEMPTS: usize = 8;
 
+/// What came of asking for an arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Its number.
+    Held(usize),
+    /// All are taken by living tenants.
+    Full,
+    /// Others wrote the directory each time, so the next tick asks again.
+    Outrun,
+}
+
 /// A worker's hold on its configuration's arena.
 #[derive(Debug)]
 pub struct Arena {
@@ -37,17 +48,17 @@ impl Arena {
         Self { config, directory: Shelf::new(format!("rudolph/{FORMAT}/directory")), held: None }
     }
 
-    /// The arena's number; claims one if needed. `None` when all are taken by living tenants.
+    /// The configuration's arena; claims one if needed.
     pub fn hold(
         &mut self,
         store: &mut dyn SharedStore,
         tally: &mut Tally,
         now_ms: u64,
-    ) -> Result<Option<usize>, StoreFault> {
+    ) -> Result<Claim, StoreFault> {
         if let Some((arena, checked_ms)) = self.held
             && now_ms.abs_diff(checked_ms) < HEARTBEAT_MS
         {
-            return Ok(Some(arena));
+            return Ok(Claim::Held(arena));
         }
         for _ in 0..ATTEMPTS {
             let seen = self.directory.read(store, tally, records::open_directory)?;
@@ -56,7 +67,7 @@ impl Arena {
                 if may_be_lost(&tenants, self.config) { self.was_in(store, tally)? } else { None };
             let Some(arena) = place(&tenants, self.config, was, now_ms) else {
                 self.held = None;
-                return Ok(None);
+                return Ok(Claim::Full);
             };
             while tenants.len() <= arena {
                 tenants.push(Tenant { config: UNKNOWN, heartbeat_ms: now_ms });
@@ -65,10 +76,10 @@ impl Arena {
             let sealed = records::seal_directory(&tenants);
             if self.directory.replace(store, tally, seen.expect, &sealed)? {
                 self.held = Some((arena, now_ms));
-                return Ok(Some(arena));
+                return Ok(Claim::Held(arena));
             }
         }
-        Ok(self.held.map(|(arena, _)| arena))
+        Ok(self.held.map_or(Claim::Outrun, |(arena, _)| Claim::Held(arena)))
     }
 
     /// Where this configuration is although the directory, which may have been lost, does not say so: where this

@@ -2,6 +2,8 @@
 //!
 //! There is no name for a worker, so it takes the first slot that is free: never used, released, silent for a
 //! whole lease, or unreadable. Whoever overslept its lease finds its compare-and-swap lost and takes another.
+//! A slot says which plan is the newest that is known in it, and goes on saying so when its worker has ended: if the
+//! plan itself is lost, nothing else may tell.
 
 use super::arena::key;
 use super::{Expect, SharedStore, Shelf, StoreFault, Tally};
@@ -19,12 +21,14 @@ pub struct OwnSlot {
     config: u64,
     arena: usize,
     held: Option<(usize, Shelf, Expect)>,
+    /// The newest plan that was known in the slots that it took over.
+    inherited: u64,
 }
 
 impl OwnSlot {
     #[must_use]
     pub fn new(config: u64, arena: usize) -> Self {
-        Self { config, arena, held: None }
+        Self { config, arena, held: None, inherited: 0 }
     }
 
     /// The arena it is in.
@@ -46,21 +50,31 @@ impl OwnSlot {
         tally: &mut Tally,
         slot: &Slot,
     ) -> Result<bool, StoreFault> {
-        let sealed = records::seal_slot(self.config, slot);
         if let Some((number, shelf, expect)) = self.held.take()
-            && self.put(store, tally, (number, shelf), expect, &sealed)?
+            && self.put(store, tally, (number, shelf), expect, &self.sealed(slot))?
         {
             return Ok(true);
         }
         for number in 0..MAX_SLOTS {
             let mut shelf = shelf(self.arena, number);
-            let seen = shelf.read_own(store, tally, self.config, records::peek_slot_heartbeat)?;
-            let free = seen.value.is_none_or(|heartbeat| !alive(heartbeat, slot.heartbeat_ms));
-            if free && self.put(store, tally, (number, shelf), seen.expect, &sealed)? {
+            let seen = shelf.read_own(store, tally, self.config, records::peek_slot)?;
+            if seen.value.is_some_and(|(heartbeat, _)| alive(heartbeat, slot.heartbeat_ms)) {
+                continue;
+            }
+            self.inherited = self.inherited.max(seen.value.map_or(0, |(_, version)| version));
+            if self.put(store, tally, (number, shelf), seen.expect, &self.sealed(slot))? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    fn sealed(&self, slot: &Slot) -> Vec<u8> {
+        let sealed = |slot: &Slot| records::seal_slot(self.config, slot);
+        if slot.plan_version >= self.inherited {
+            return sealed(slot);
+        }
+        sealed(&Slot { plan_version: self.inherited, ..slot.clone() })
     }
 
     /// Stores, and reads back to learn the version that the next compare-and-swap must name.
@@ -86,9 +100,9 @@ impl OwnSlot {
     }
 
     /// Gives the slot up, so that the next worker need not wait for the lease to end.
-    pub fn release(&mut self, store: &mut dyn SharedStore) {
+    pub fn release(&mut self, store: &mut dyn SharedStore, plan_version: u64) {
         if let Some((_, shelf, expect)) = self.held.take() {
-            let sealed = records::seal_slot(self.config, &Slot::default());
+            let sealed = self.sealed(&Slot { plan_version, ..Slot::default() });
             // Nothing can be done about a failure here: the lease ends by itself.
             let _ = shelf.replace(store, &mut Tally::default(), expect, &sealed);
         }
@@ -126,6 +140,24 @@ pub fn read_numbered(
         }
     }
     Ok(())
+}
+
+/// The newest plan that is known in any slot, also of those who have ended.
+pub fn newest_known(
+    store: &mut dyn SharedStore,
+    tally: &mut Tally,
+    config: u64,
+    arena: usize,
+) -> Result<u64, StoreFault> {
+    let mut newest = 0;
+    for number in 0..MAX_SLOTS {
+        let seen = shelf(arena, number).read_own(store, tally, config, records::peek_slot)?;
+        if seen.expect == Expect::Absent {
+            break;
+        }
+        newest = newest.max(seen.value.map_or(0, |(_, version)| version));
+    }
+    Ok(newest)
 }
 
 fn shelf(arena: usize, number: usize) -> Shelf {

@@ -197,7 +197,7 @@ pub fn peek_plan_version(sealed: &[u8]) -> Result<u64, WireFault> {
 pub struct Slot {
     /// Wall time of the last publication; 0: released.
     pub heartbeat_ms: u64,
-    /// The newest plan that the worker follows or waits for.
+    /// The newest plan that the worker, or one that had the slot before it, follows or waits for.
     pub plan_version: u64,
     /// What it counted.
     pub contribution: Contribution,
@@ -224,9 +224,10 @@ pub fn seal_slot(config: u64, slot: &Slot) -> Vec<u8> {
     })
 }
 
-/// The heartbeat of a slot alone, for those who look for a free one.
-pub fn peek_slot_heartbeat(config: u64, sealed: &[u8]) -> Result<u64, WireFault> {
-    open_own(Kind::Slot, config, sealed)?.u64()
+/// The heartbeat and the plan's version of a slot, for those who look for a free one.
+pub fn peek_slot(config: u64, sealed: &[u8]) -> Result<(u64, u64), WireFault> {
+    let mut reader = open_own(Kind::Slot, config, sealed)?;
+    Ok((reader.u64()?, reader.u64()?))
 }
 
 pub fn open_slot(config: u64, sealed: &[u8]) -> Result<Slot, WireFault> {

@@ -119,7 +119,7 @@ impl Worker {
         table
     }
 
-    fn adopt(&mut self, plan: Arc<Plan>, table: Arc<Table>) {
+    pub(super) fn adopt(&mut self, plan: Arc<Plan>, table: Arc<Table>) {
         self.measure_move(&plan, &table);
         self.gauge(Gauge::PlanVersion, plan.version);
         self.gauge(Gauge::HotKeys, plan.hot.len() as u64);

@@ -1,29 +1,28 @@
 //! What a worker does that finds no place in the shared store: it polls, and makes plans that only it follows.
 
+use std::sync::Arc;
+
 use super::{Action, Worker};
-use crate::agreement::{SharedStore, StoreFault};
 use crate::config::Membership;
 use crate::planner::Request;
 use crate::planner::merge::Merge;
 use crate::servers::Members;
 
+/// The version of a plan that a worker made for itself. Versions of published plans begin at 1, so that any of them is
+/// newer, and the worker follows the others as soon as it has a place.
+const OWN_VERSION: u64 = 0;
+
 impl Worker {
-    pub(super) fn tick_alone(
-        &mut self,
-        now_ms: u64,
-        store: &mut dyn SharedStore,
-    ) -> Result<(), StoreFault> {
+    pub(super) fn tick_alone(&mut self, now_ms: u64) {
         self.desk = None;
         self.poll_alone(now_ms);
         let members = match &self.config.membership {
             Membership::Static(members) => Some(members.clone()),
             Membership::EnvoyAdmin { .. } => self.census.clone(),
         };
-        match members {
-            Some(members) if self.plan().is_none_or(|plan| plan.members != members) => {
-                self.plan_alone(&members, now_ms, store)
-            }
-            _ => Ok(()),
+        let differ = |members: &Members| self.plan().is_none_or(|plan| plan.members != *members);
+        if let Some(members) = members.filter(differ) {
+            self.plan_alone(&members, now_ms);
         }
     }
 
@@ -40,14 +39,8 @@ impl Worker {
         }
     }
 
-    fn plan_alone(
-        &mut self,
-        members: &Members,
-        now_ms: u64,
-        store: &mut dyn SharedStore,
-    ) -> Result<(), StoreFault> {
+    fn plan_alone(&mut self, members: &Members, now_ms: u64) {
         let config = self.config.clone();
-        let highest = self.arena.highest_version(store, &mut self.tally)?;
         let previous = self.plan().cloned();
         let planned = self.make_plan(&Request {
             config: &config,
@@ -55,12 +48,13 @@ impl Worker {
             previous: previous.as_deref(),
             loads: &Merge::new(&config, members, 1).finish(),
             epoch: 1,
-            version: highest.max(self.newest_version()) + 1,
+            version: OWN_VERSION,
             now_ms,
         });
         if let Some(plan) = planned {
-            self.consider(plan, now_ms);
+            let table = self.table_of(&plan);
+            (self.draft, self.pending) = (None, None);
+            self.adopt(Arc::new(plan), table);
         }
-        Ok(())
     }
 }

@@ -14,7 +14,7 @@ mod showing;
 
 use std::sync::Arc;
 
-use crate::agreement::arena::{self, Arena};
+use crate::agreement::arena::{self, Arena, Claim};
 use crate::agreement::epoch::EpochClock;
 use crate::agreement::slot::{self, OwnSlot};
 use crate::agreement::{SharedStore, Shelf, StoreFault, Tally};
@@ -211,10 +211,15 @@ impl Worker {
     }
 
     fn agree(&mut self, now_ms: u64, store: &mut dyn SharedStore) -> Result<(), StoreFault> {
-        let arena = self.arena.hold(store, &mut self.tally, now_ms)?;
-        let Some(arena) = arena else {
-            self.judge(Condition::StoreFull, true);
-            return self.tick_alone(now_ms, store);
+        let arena = match self.arena.hold(store, &mut self.tally, now_ms)? {
+            Claim::Held(arena) => arena,
+            Claim::Full => {
+                self.judge(Condition::StoreFull, true);
+                self.tick_alone(now_ms);
+                return Ok(());
+            }
+            // A plan of its own would soon differ from the others', who are about to let it in.
+            Claim::Outrun => return Ok(()),
         };
         let mut desk = self.take_desk(arena, store)?;
         let done = self.work_at(&mut desk, now_ms, store);
@@ -276,7 +281,7 @@ impl Worker {
     /// The worker ends: its slot is free for the next, and with the last of its kind the arena too.
     pub fn release(&mut self, store: &mut dyn SharedStore) {
         let Some(mut desk) = self.desk.take() else { return };
-        desk.slot.release(store);
+        desk.slot.release(store, self.newest_version());
         let (config, arena, now_ms) = (self.config.digest, desk.slot.arena(), self.looked_ms);
         let mut others = 0;
         let read = slot::read_all(store, &mut self.tally, config, arena, now_ms, |_| others += 1);

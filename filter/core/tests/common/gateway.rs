@@ -149,7 +149,8 @@ impl Gateway {
     /// What always holds: versions rise, and a version is one plan.
     fn watch(&mut self, at: usize) {
         let seat = &mut self.seats[at];
-        let Some(plan) = seat.worker.plan() else { return };
+        // A plan that a worker made for itself has the version 0.
+        let Some(plan) = seat.worker.plan().filter(|plan| plan.version > 0) else { return };
         assert!(plan.version >= seat.version, "seed {}: a version went back", self.seed);
         seat.version = plan.version;
         let known = self.plans.entry(plan.version).or_insert_with(|| plan.clone());

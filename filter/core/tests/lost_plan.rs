@@ -1,0 +1,95 @@
+//! The published plan is lost more than once, and with it its version: slots tell, also those of workers that ended.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::store::Store;
+use common::{config, members};
+use rudolph_core::config::Config;
+use rudolph_core::wire::records;
+use rudolph_core::worker::Worker;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
+
+const PLAN: &str = "rudolph/1/0/plan";
+
+/// Longer than a lease.
+const LONG_MS: u64 = 60_000;
+
+struct Rig {
+    store: Store,
+    config: Arc<Config>,
+    now_ms: u64,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let config = config("static", &members(3), &[]);
+        Self { store: Store::default(), config, now_ms: 1_700_000_000_000 }
+    }
+
+    fn start(&mut self) -> Worker {
+        let mut worker = Worker::new(self.config.clone());
+        self.tick(&mut worker);
+        worker
+    }
+
+    fn tick(&mut self, worker: &mut Worker) {
+        self.now_ms += self.config.tick_ms;
+        worker.tick(self.now_ms, &mut self.store);
+    }
+
+    fn lose_plan(&mut self) {
+        self.store.put(PLAN, Vec::new());
+    }
+
+    fn published(&self) -> u64 {
+        records::peek_plan_version(&self.store.values[PLAN].bytes).unwrap()
+    }
+
+    /// The plan is lost; this worker publishes another, which is lost too. Returns the version that nothing but a slot
+    /// tells of.
+    fn lose_two_plans(&mut self, worker: &mut Worker) -> u64 {
+        let first = self.published();
+        self.lose_plan();
+        self.tick(worker);
+        let version = self.published();
+        assert!(version > first);
+        self.lose_plan();
+        version
+    }
+}
+
+#[test]
+fn a_silent_slot_still_tells() {
+    let mut rig = Rig::new();
+    let (mut sleeper, mut last) = (rig.start(), rig.start());
+    let lost = rig.lose_two_plans(&mut last);
+    drop(last);
+    rig.now_ms += LONG_MS;
+    rig.tick(&mut sleeper);
+    assert!(rig.published() > lost, "{} after {lost}", rig.published());
+}
+
+#[test]
+fn who_takes_a_slot_goes_on_telling() {
+    let mut rig = Rig::new();
+    let mut last = rig.start();
+    let lost = rig.lose_two_plans(&mut last);
+    drop(last);
+    rig.now_ms += LONG_MS;
+    rig.start();
+    assert!(rig.published() > lost, "{} after {lost}", rig.published());
+}
+
+#[test]
+fn a_slot_that_was_given_up_still_tells() {
+    let mut rig = Rig::new();
+    let mut last = rig.start();
+    let lost = rig.lose_two_plans(&mut last);
+    last.release(&mut rig.store);
+    rig.start();
+    assert!(rig.published() > lost, "{} after {lost}", rig.published());
+}
