@@ -1,5 +1,3 @@
-#![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
-
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -1,7 +1,6 @@
 //! The shared-nothing server beside Debian's Redis, and beside itself with one lock, in one run: all servers stand at
 //! once and take turns under redis-benchmark. What counts is the server's own processor time a request, in user and
 //! kernel mode: it is what a core can carry, and a busy machine disturbs it least.
-#![expect(clippy::disallowed_methods, reason = "an experiment reads the clock")]
 
 mod contender;
 mod load;

@@ -21,8 +21,6 @@ pub(crate) enum ResultError {
     Write { path: PathBuf, source: io::Error },
     #[error("raw figures: {0}")]
     Csv(#[from] csv::Error),
-    #[error("raw figures: {0}")]
-    Buffer(#[from] csv::IntoInnerError<csv::Writer<Vec<u8>>>),
     #[error("plot {name}: {source}")]
     Plot { name: String, source: ChartError },
 }
@@ -74,7 +72,7 @@ fn runs(trials: &[Trial]) -> Result<Vec<u8>, ResultError> {
             format!("{:.3}", figures.seconds),
         ])?;
     }
-    Ok(csv.into_inner()?)
+    Ok(csv.into_inner().map_err(|error| csv::Error::from(error.into_error()))?)
 }
 
 fn tenants(loads: &Loads) -> Result<Vec<u8>, ResultError> {
@@ -85,7 +83,7 @@ fn tenants(loads: &Loads) -> Result<Vec<u8>, ResultError> {
             csv.write_record([tenant.to_string(), window.to_string(), format!("{answered:.0}")])?;
         }
     }
-    Ok(csv.into_inner()?)
+    Ok(csv.into_inner().map_err(|error| csv::Error::from(error.into_error()))?)
 }
 
 fn summary(rows: &[Row], margins: &[Margin]) -> serde_json::Value {

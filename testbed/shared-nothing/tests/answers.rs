@@ -1,4 +1,5 @@
 //! What clients get, over sockets, from both engines and any number of threads.
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may fail them
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! The clients that people use: redis-cli, redis-benchmark and pymemcache. A client that is not installed is skipped
 //! by name; `scripts/setup.sh test` gets them.
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may fail them
 
 mod support;
 

@@ -98,8 +98,8 @@ fn inline(input: &[u8], arguments: &mut Vec<Span>) -> Read {
         };
     };
     let mut start = 0;
-    for at in 0..=end {
-        if input[at].is_ascii_whitespace() {
+    for (at, byte) in input[..=end].iter().enumerate() {
+        if byte.is_ascii_whitespace() {
             if start < at {
                 arguments.push(Span { start, end: at });
             }

@@ -129,11 +129,10 @@ fn stores(config: &ServerConfig) -> Vec<Store> {
 }
 
 type Listeners = Vec<(TcpListener, Protocol)>;
+type Addresses = Vec<(Protocol, SocketAddr)>;
 
 /// A set of listeners for each thread, and the addresses that they share.
-fn listeners(
-    config: &ServerConfig,
-) -> Result<(Vec<Listeners>, Vec<(Protocol, SocketAddr)>), StartError> {
+fn listeners(config: &ServerConfig) -> Result<(Vec<Listeners>, Addresses), StartError> {
     let mut sets: Vec<Listeners> = (0..config.threads).map(|_| Vec::new()).collect();
     let mut addresses = Vec::new();
     for (protocol, wanted) in &config.listen {

@@ -195,8 +195,8 @@ impl Worker {
             turn => turn,
         };
         match turn {
-            Err(Gone) => self.close(number, connection),
-            Ok(Turn::Rest) if connection.is_over() => self.close(number, connection),
+            Err(Gone) => self.close(number, &mut connection),
+            Ok(Turn::Rest) if connection.is_over() => self.close(number, &mut connection),
             Ok(turn) => {
                 self.connections.put(number, connection);
                 match turn {
@@ -208,7 +208,7 @@ impl Worker {
         }
     }
 
-    fn close(&mut self, number: usize, mut connection: Box<Connection>) {
+    fn close(&mut self, number: usize, connection: &mut Connection) {
         _ = self.poll.registry().deregister(&mut connection.stream);
         self.connections.release(number);
     }
