@@ -1,5 +1,6 @@
 //! One worker, as the harness sees it.
 
+use rudolph_core::servers::Members;
 use rudolph_mock_host::{Hostcall, Stream, Worker};
 
 use crate::books::Counts;
@@ -17,13 +18,25 @@ pub(crate) struct Root {
     pub(crate) version: u64,
     /// It has had a plan, with or without servers.
     pub(crate) has_planned: bool,
+    /// It ticked while no store of it succeeded, and may have planned for itself; the members that it was told last.
+    pub(crate) shut_out: bool,
+    pub(crate) taught: Option<Members>,
     /// Counts since its last tick was over.
     pub(crate) unwritten: Counts,
 }
 
 impl Root {
     pub(crate) fn new(id: u32, variant: usize, due: u64) -> Self {
-        Self { id, variant, due, version: 0, has_planned: false, unwritten: Counts::default() }
+        Self {
+            id,
+            variant,
+            due,
+            version: 0,
+            has_planned: false,
+            shut_out: false,
+            taught: None,
+            unwritten: Counts::default(),
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use rudolph_core::config::Membership;
 use rudolph_core::telemetry::Counter;
 use rudolph_mock_host::{
-    Configuration, FilterModule, Host, LogLevel, Stream, TrapReason, Worker, WorkerError,
+    Configuration, FilterModule, Host, Hostcall, LogLevel, Stream, TrapReason, Worker, WorkerError,
 };
 
 use crate::actor::{Actor, Root};
@@ -206,6 +207,11 @@ impl<'a> World<'a> {
             (Job::AddRoot { variant, .. }, Ran::Root(Ok(id))) => {
                 self.actors[i].roots.push(Root::new(id, *variant, now + FIRST_TICK));
             }
+            (Job::Answer { root, answer, .. }, _) => {
+                if let (Some(root), Some(lesson)) = (self.actors[i].root(*root), &answer.lesson) {
+                    root.taught = Some(lesson.clone());
+                }
+            }
             (Job::RemoveRoot { root }, _) => self.removed(i, *root),
             _ => {}
         }
@@ -251,7 +257,9 @@ impl<'a> World<'a> {
         let actor = &mut self.actors[i];
         let period = actor.worker.as_ref().and_then(|worker| worker.tick_period(root));
         let failing = actor.failing.is_some();
+        let shut_out = actor.failing == Some(Hostcall::SetSharedData);
         if let Some(root) = actor.root(root) {
+            root.shut_out |= shut_out;
             root.due = now + period.map_or(100 * MS, |period| period.as_nanos() as u64);
             if !failing {
                 root.unwritten = books::Counts::default();
@@ -364,13 +372,27 @@ impl<'a> World<'a> {
         let Some(root) = self.actors[i].root(id) else { return Ok(()) };
         let before = std::mem::replace(&mut root.version, version);
         root.has_planned = true;
-        let variant = root.variant;
+        let (variant, shut_out, taught) = (root.variant, root.shut_out, root.taught.clone());
         if version < before {
             return Err(Broken::WentBack { worker: i, before, version });
         }
         let config = &self.scenario.variants[variant].config;
-        // Nor may it be one that the worker made for itself, of version 0: the few configurations of a run never fill all
-        // arenas, and nothing else leaves a worker without a place.
+        // The version of a plan that a worker made for itself. Only one that could store nothing may follow such a plan,
+        // and its servers are those that it knows.
+        if version == 0 && shut_out {
+            let known = match &config.membership {
+                Membership::Static(members) => Some(members.clone()),
+                Membership::EnvoyAdmin { .. } => taught,
+            };
+            let knows = |owner: &str| {
+                known.as_ref().is_some_and(|members| {
+                    members.servers().iter().any(|server| server.address.as_str() == owner)
+                })
+            };
+            if owners.split(',').all(knows) {
+                return Ok(());
+            }
+        }
         let Some(plan) = self.watch.plan(config.digest, version) else {
             return Err(Broken::UnknownPlan { worker: i, version });
         };

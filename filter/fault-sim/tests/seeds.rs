@@ -1,4 +1,5 @@
 //! Two hundred seeds: half of them fixed, half of them new each day.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 use std::path::PathBuf;
 use std::thread::available_parallelism;

@@ -12,6 +12,9 @@ use crate::servers::Members;
 /// newer, and the worker follows the others as soon as it has a place.
 const OWN_VERSION: u64 = 0;
 
+/// Who is outrun at the directory so often will not get a place. One tick alone says little: many workers start at once.
+pub(super) const PATIENCE_TICKS: u32 = 5;
+
 impl Worker {
     pub(super) fn tick_alone(&mut self, now_ms: u64) {
         self.desk = None;

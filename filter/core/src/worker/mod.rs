@@ -83,6 +83,8 @@ pub struct Worker {
     showing: showing::Showing,
     audit: Audit,
     polled_ms: Option<u64>,
+    /// Ticks in a row in which others were faster with the directory.
+    outrun: u32,
     /// The members of the last poll, where there is no shared place for them.
     census: Option<Members>,
     counters: Counters,
@@ -111,6 +113,7 @@ impl Worker {
             showing: showing::Showing::default(),
             audit: Audit::default(),
             polled_ms: None,
+            outrun: 0,
             census: None,
             counters: Counters::default(),
             gauges: Gauges::default(),
@@ -218,9 +221,15 @@ impl Worker {
                 self.tick_alone(now_ms);
                 return Ok(());
             }
-            // A plan of its own would soon differ from the others', who are about to let it in.
-            Claim::Outrun => return Ok(()),
+            Claim::Outrun => {
+                self.outrun += 1;
+                if self.outrun >= alone::PATIENCE_TICKS {
+                    self.tick_alone(now_ms);
+                }
+                return Ok(());
+            }
         };
+        self.outrun = 0;
         let mut desk = self.take_desk(arena, store)?;
         let done = self.work_at(&mut desk, now_ms, store);
         self.desk = Some(desk);

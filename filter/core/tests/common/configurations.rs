@@ -41,9 +41,12 @@ impl Rule {
     ];
 }
 
+/// What breaks a rule.
+type Check = (fn(&Value) -> bool, Rule);
+
 /// The first rule that this breaks.
 pub fn rule_broken(json: &Value) -> Option<Rule> {
-    let checks: [(fn(&Value) -> bool, Rule); 8] = [
+    let checks: [Check; 8] = [
         (whole_number, Rule::WholeNumber),
         (epoch, Rule::Epoch),
         (key_is_upstream, Rule::KeyIsUpstream),
@@ -152,7 +155,7 @@ fn status(rng: &mut Rng) -> Value {
 
 fn route(rng: &mut Rng) -> Value {
     let mut json = json!({ "key": key(rng), "membership": membership(rng) });
-    let fields: [(&str, fn(&mut Rng) -> Value); 12] = [
+    let fields: [Field; 12] = [
         ("mode", |_| json!("route")),
         ("clear_keys", boolean),
         ("strategy", |rng| pick(rng, &["spread", "pin", "rotation", "lpt", "static"])),
