@@ -35,8 +35,7 @@ impl Worker {
         else {
             return;
         };
-        let interval_ms = self.poll_interval_ms(*poll_interval_ms);
-        if self.polled_ms.is_none_or(|at| now_ms.abs_diff(at) >= interval_ms) {
+        if self.polled_ms.is_none_or(|at| now_ms.abs_diff(at) >= *poll_interval_ms) {
             self.polled_ms = Some(now_ms);
             self.actions.push(Action::Poll { admin_cluster: admin_cluster.clone() });
         }

@@ -8,9 +8,6 @@ use crate::servers::Members;
 use crate::telemetry::{Counter, Gauge, PollEnd};
 use crate::wire::records::{self, Poll};
 
-/// While no server is usable, each poll may bring one: at a start the first poll comes before the first health checks.
-const EAGER_POLL_MS: u64 = 200;
-
 impl Worker {
     pub(super) fn members(
         &mut self,
@@ -36,8 +33,7 @@ impl Worker {
         else {
             return Ok(());
         };
-        let interval_ms = self.poll_interval_ms(*poll_interval_ms);
-        let recent = |at: u64| now_ms.abs_diff(at) < interval_ms;
+        let recent = |at: u64| now_ms.abs_diff(at) < *poll_interval_ms;
         if self.polled_ms.is_some_and(recent) {
             return Ok(());
         }
@@ -54,11 +50,6 @@ impl Worker {
             self.actions.push(Action::Poll { admin_cluster: admin_cluster.clone() });
         }
         Ok(())
-    }
-
-    pub(super) fn poll_interval_ms(&self, configured: u64) -> u64 {
-        let served = self.plan().is_some_and(|plan| !plan.members.is_empty());
-        if served { configured } else { configured.min(EAGER_POLL_MS) }
     }
 
     /// A poll could not be sent, or was not answered, or not with 200.

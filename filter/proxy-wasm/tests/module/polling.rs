@@ -23,23 +23,6 @@ fn one_worker_at_a_time_polls_at_the_interval() {
 }
 
 #[test]
-fn without_a_usable_server_news_come_sooner() {
-    let mut gateway = Gateway::cold(2, &Setup::admin());
-    let well: Vec<String> = gateway.admin.endpoints.iter().map(|e| e.health.clone()).collect();
-    for endpoint in &mut gateway.admin.endpoints {
-        endpoint.health = r#""failed_active_health_check":true,"pending_active_hc":true"#.into();
-    }
-    gateway.tick_rounds(25);
-    assert!(gateway.request(0, "key").owners.is_empty());
-    for (endpoint, health) in gateway.admin.endpoints.iter_mut().zip(well) {
-        endpoint.health = health;
-    }
-    // Not a whole poll interval: 200 ms until the next poll, and a tick or two to plan.
-    gateway.tick_rounds(5);
-    assert!(!gateway.request(0, "key").owners.is_empty());
-}
-
-#[test]
 fn a_poll_that_is_never_answered_stops_nobody() {
     let mut gateway = Gateway::start(4, &Setup::admin());
     gateway.admin.answer = Answer::Never;
