@@ -1,4 +1,5 @@
 //! Every input of the corpora, through its check. What a fuzzer found is added there and stays.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 use std::path::Path;
 
