@@ -28,7 +28,7 @@ async fn without_an_admin_interface_the_fallback_serves_and_the_log_says_so_once
     let builder = before_stubs(&stubs).filter_field("membership", members);
     let cluster = builder.filter_polls(closed_port()?).await_plan(false).start().await?;
     wait_for_filter(&cluster, "20 failed polls", |stats| {
-        stats["rudolph.membership.polls_failed"] >= 20
+        stats.get("rudolph.membership.polls_failed").is_some_and(|failed| *failed >= 20)
     })
     .await?;
     let mut connections = Connection::open_many(cluster.envoy_address(), 8).await?;
@@ -63,7 +63,7 @@ async fn a_cluster_that_does_not_exist_is_said_and_not_fatal() -> Result<(), Fai
         let builder = before_stubs(&stubs).filter_field("membership", members);
         let cluster = builder.await_plan(false).start().await?;
         wait_for_filter(&cluster, "failed polls", |stats| {
-            stats["rudolph.membership.polls_failed"] >= 2
+            stats.get("rudolph.membership.polls_failed").is_some_and(|failed| *failed >= 2)
         })
         .await?;
         assert_eq!(ask(cluster.envoy_address(), &Request::for_key("k")).await?.status, 200);
