@@ -143,8 +143,8 @@ make_debian() { in_context bootstrap "$1"; }
 bootstrap() {
   have debootstrap || apt_install debootstrap || return 1
   debootstrap --variant=minbase bookworm "$CONTEXT/debian" || return 1
-  # As the official image has it.
-  printf 'deb http://deb.debian.org/debian-security bookworm-security main\n' >>"$CONTEXT/debian/etc/apt/sources.list"
+  # Security updates too, as in the official image, from wherever the system came.
+  sed -i 's|^\(deb .*\)/debian bookworm main|&\n\1/debian-security bookworm-security main|' "$CONTEXT/debian/etc/apt/sources.list"
   rm -rf "$CONTEXT/debian"/var/cache/apt/archives/*.deb "$CONTEXT/debian"/var/lib/apt/lists/*
   tar -C "$CONTEXT/debian" -c . | docker import --change 'CMD ["bash"]' --change 'LABEL rudolph.stand-in=debian' - "$1"
 }

@@ -17,7 +17,7 @@ found_nowhere() {
 }
 
 no_private_names() {
-  local registries='artifactor[y]|static[.]crates[.]io|index[.]crates[.]io|files[.]pythonhosted|pypi[.]org/simple|registry[.]npmjs|static[.]rust-lang[.]org'
+  local registries='artifactor[y]|static[.]crates[.]io|index[.]crates[.]io|files[.]pythonhosted|pypi[.]org/simple|registry[.]npmjs|static[.]rust-lang[.]org|deb[.]debian[.]org'
   local homes='(^|[^A-Za-z0-9_.}/-])/(root|home/[a-z]+|Users/[A-Za-z]+)/'
   found_nowhere "$registries" && found_nowhere "$homes"
 }
