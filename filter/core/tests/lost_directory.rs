@@ -5,6 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
+use common::gateway::admin_config;
 use common::store::Store;
 use common::{config, members};
 use rudolph_core::config::Config;
@@ -78,4 +79,32 @@ fn no_version_is_used_again() {
         other.tick(NOW_MS + 600 + tick * 100, &mut rig.store);
     }
     assert!(version(&other) > newest, "{} after {newest}", version(&other));
+}
+
+/// A configuration that comes then does not sit down where another lives, whose workers have yet to say so.
+#[test]
+fn nobody_sits_down_among_others() {
+    let mut rig = lost();
+    let third = config("spread", &members(5), &[]);
+    let mut other = Worker::new(third.clone());
+    other.tick(NOW_MS + 600, &mut rig.store);
+    let tenants = records::open_directory(&rig.store.values[DIRECTORY].bytes).unwrap();
+    let place = tenants.iter().position(|tenant| tenant.config == third.digest);
+    assert_eq!(place, Some(2), "arenas 0 and 1 are lived in");
+}
+
+/// Also a configuration that has no plan yet is found by those who live there.
+#[test]
+fn a_worker_that_starts_finds_the_others_without_a_plan() {
+    let mut store = Store::default();
+    let mut first = Worker::new(config("spread", &members(3), &[]));
+    first.tick(NOW_MS, &mut store);
+    let polled = admin_config("spread", "");
+    let mut early = Worker::new(polled.clone());
+    early.tick(NOW_MS, &mut store);
+    assert!(early.plan().is_none(), "nobody has told of servers");
+    store.put(DIRECTORY, Vec::new());
+    Worker::new(polled.clone()).tick(NOW_MS + 50, &mut store);
+    let tenants = records::open_directory(&store.values[DIRECTORY].bytes).unwrap();
+    assert_eq!(tenants.iter().position(|tenant| tenant.config == polled.digest), Some(1));
 }

@@ -4,7 +4,7 @@
 //! uses an arena of its own, found by its digest in one directory, so they never disturb each other. The store
 //! cannot delete, so arenas are few and an abandoned one is used again.
 
-use super::{SharedStore, Shelf, StoreFault, Tally};
+use super::{SharedStore, Shelf, StoreFault, Tally, slot};
 use crate::wire::FORMAT;
 use crate::wire::records::{self, MAX_ARENAS, Tenant};
 
@@ -63,9 +63,7 @@ impl Arena {
         for _ in 0..ATTEMPTS {
             let seen = self.directory.read(store, tally, records::open_directory)?;
             let mut tenants = seen.value.unwrap_or_default();
-            let was =
-                if may_be_lost(&tenants, self.config) { self.was_in(store, tally)? } else { None };
-            let Some(arena) = place(&tenants, self.config, was, now_ms) else {
+            let Some(arena) = self.place(store, tally, &tenants, now_ms)? else {
                 self.held = None;
                 return Ok(Claim::Full);
             };
@@ -82,21 +80,52 @@ impl Arena {
         Ok(self.held.map_or(Claim::Outrun, |(arena, _)| Claim::Held(arena)))
     }
 
+    /// Where this configuration is or may be: its own place by the directory, where it was if nobody else is known to
+    /// be there, one where nobody is, or the longest abandoned.
+    fn place(
+        &self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+        tenants: &[Tenant],
+        now_ms: u64,
+    ) -> Result<Option<usize>, StoreFault> {
+        if let Some(named) = tenants.iter().position(|tenant| tenant.config == self.config) {
+            return Ok(Some(named));
+        }
+        if let Some(was) = self.was_in(store, tally, tenants, now_ms)? {
+            return Ok(Some(was));
+        }
+        let is_given_up = |arena: &usize| tenants[*arena].heartbeat_ms == RELEASED;
+        let given_up = (0..tenants.len()).filter(is_given_up);
+        for arena in given_up.chain(tenants.len()..MAX_ARENAS) {
+            // Its tenants may be of whom the directory, if it was lost, does not know yet.
+            if slot::inhabitants(store, arena, now_ms)?.is_empty() {
+                return Ok(Some(arena));
+            }
+        }
+        Ok(longest_abandoned(tenants, now_ms))
+    }
+
     /// Where this configuration is although the directory, which may have been lost, does not say so: where this
-    /// worker has been, or where a plan of this configuration stands. Without this a worker that starts then would sit
-    /// down apart from the others, and until they looked again there would be two plans.
+    /// worker has been, or where a plan or a worker of this configuration is. Without this a worker that starts then
+    /// would sit down apart from the others, and until they looked again there would be two plans.
     fn was_in(
         &self,
         store: &mut dyn SharedStore,
         tally: &mut Tally,
+        tenants: &[Tenant],
+        now_ms: u64,
     ) -> Result<Option<usize>, StoreFault> {
+        let is_open = |arena: &usize| tenants.get(*arena).is_none_or(is_vacant);
         if let Some((arena, _)) = self.held {
-            return Ok(Some(arena));
+            return Ok(Some(arena).filter(is_open));
         }
-        let own = self.config;
-        for arena in 0..MAX_ARENAS {
+        for arena in (0..MAX_ARENAS).filter(is_open) {
             let mut plan = Shelf::new(key(arena, "plan"));
-            if plan.read_own(store, tally, own, records::open_plan)?.value.is_some() {
+            let planned = plan.read_own(store, tally, self.config, records::open_plan)?;
+            if planned.value.is_some()
+                || slot::inhabitants(store, arena, now_ms)?.contains(&self.config)
+            {
                 return Ok(Some(arena));
             }
         }
@@ -149,27 +178,8 @@ fn is_vacant(tenant: &Tenant) -> bool {
     tenant.config == UNKNOWN || tenant.heartbeat_ms == RELEASED
 }
 
-/// Whether a configuration that the directory does not name may yet be somewhere: where no other is known to be.
-fn may_be_lost(tenants: &[Tenant], config: u64) -> bool {
-    let named = tenants.iter().any(|tenant| tenant.config == config);
-    !named && (tenants.len() < MAX_ARENAS || tenants.iter().any(is_vacant))
-}
-
-/// Where a configuration is or may be: its own place, where it was if nobody else is known to be there, one that was
-/// given up, a new one, or the longest abandoned.
-fn place(tenants: &[Tenant], config: u64, was: Option<usize>, now_ms: u64) -> Option<usize> {
-    if let Some(own) = tenants.iter().position(|tenant| tenant.config == config) {
-        return Some(own);
-    }
-    if let Some(was) = was.filter(|was| tenants.get(*was).is_none_or(is_vacant)) {
-        return Some(was);
-    }
-    if let Some(free) = tenants.iter().position(|tenant| tenant.heartbeat_ms == RELEASED) {
-        return Some(free);
-    }
-    if tenants.len() < MAX_ARENAS {
-        return Some(tenants.len());
-    }
+/// The arena of the tenant that has been silent for longest, if that is long.
+fn longest_abandoned(tenants: &[Tenant], now_ms: u64) -> Option<usize> {
     let silence = |tenant: &Tenant| now_ms.abs_diff(tenant.heartbeat_ms);
     (tenants.iter().enumerate())
         .filter(|(_, tenant)| silence(tenant) > ABANDONED_MS)

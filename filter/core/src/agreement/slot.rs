@@ -160,6 +160,26 @@ pub fn newest_known(
     Ok(newest)
 }
 
+/// The configurations of all living workers in an arena, whatever the directory says of it.
+pub fn inhabitants(
+    store: &mut dyn SharedStore,
+    arena: usize,
+    now_ms: u64,
+) -> Result<Vec<u64>, StoreFault> {
+    let mut configs = Vec::new();
+    for number in 0..MAX_SLOTS {
+        // Who reads an unreadable slot as its own counts it; a look around does not.
+        let seen = shelf(arena, number).read(store, &mut Tally::default(), records::peek_tenant)?;
+        if seen.expect == Expect::Absent {
+            break;
+        }
+        configs.extend(
+            seen.value.filter(|slot| alive(slot.heartbeat_ms, now_ms)).map(|slot| slot.config),
+        );
+    }
+    Ok(configs)
+}
+
 fn shelf(arena: usize, number: usize) -> Shelf {
     Shelf::new(key(arena, &format!("slot/{number}")))
 }

@@ -230,6 +230,12 @@ pub fn peek_slot(config: u64, sealed: &[u8]) -> Result<(u64, u64), WireFault> {
     Ok((reader.u64()?, reader.u64()?))
 }
 
+/// Whose slot it is, whichever configuration's, and its heartbeat.
+pub fn peek_tenant(sealed: &[u8]) -> Result<Tenant, WireFault> {
+    let (config, mut reader) = open(Kind::Slot, sealed)?;
+    Ok(Tenant { config, heartbeat_ms: reader.u64()? })
+}
+
 pub fn open_slot(config: u64, sealed: &[u8]) -> Result<Slot, WireFault> {
     let mut reader = open_own(Kind::Slot, config, sealed)?;
     let by_server = |reader: &mut Reader<'_>| reader.list(MAX_SERVERS, Reader::f32);

@@ -13,6 +13,10 @@ use crate::wire::records;
 /// An activation further ahead is a clock's error, not a planner's wish.
 pub(crate) const MAX_LEAD_MS: u64 = 5_000;
 
+/// Plans that a worker waits for: the next, and the newest. A planner publishes none while one waits, but its clock may
+/// be ahead of other workers'; the next must then not be skipped for one whose time comes seconds later.
+const MAX_PENDING: usize = 2;
+
 /// Whether a plan's time is yet to come. Without a lead a plan holds when it is read: its time is then only what its
 /// planner's clock said, which may have been ahead.
 pub(crate) fn is_ahead(config: &Config, plan: &Plan, now_ms: u64) -> bool {
@@ -26,7 +30,7 @@ impl Worker {
     #[inline]
     #[must_use]
     pub fn needs_clock(&self) -> bool {
-        self.pending.is_some() || self.config.lead_ms() > 0
+        !self.pending.is_empty() || self.config.lead_ms() > 0
     }
 
     /// Makes sure, before a request, that no plan holds that this worker does not follow.
@@ -71,17 +75,17 @@ impl Worker {
         Ok(true)
     }
 
-    /// Adopts a pending plan whose time has come.
+    /// Adopts the newest pending plan whose time has come.
     pub fn activate_due(&mut self, now_ms: u64) {
-        let waits =
-            self.pending.as_ref().is_some_and(|(plan, _)| is_ahead(&self.config, plan, now_ms));
-        if !waits && let Some((plan, table)) = self.pending.take() {
-            self.adopt(plan, table);
-        }
+        let is_due = |(plan, _): &(Arc<Plan>, _)| !is_ahead(&self.config, plan, now_ms);
+        let Some(due) = self.pending.iter().rposition(is_due) else { return };
+        let (plan, table) = self.pending.swap_remove(due);
+        self.pending.retain(|(later, _)| later.version > plan.version);
+        self.adopt(plan, table);
     }
 
     pub(super) fn newest_version(&self) -> u64 {
-        let pending = self.pending.as_ref().map_or(0, |(plan, _)| plan.version);
+        let pending = self.pending.last().map_or(0, |(plan, _)| plan.version);
         pending.max(self.plan().map_or(0, |plan| plan.version))
     }
 
@@ -101,16 +105,16 @@ impl Worker {
         }
         let table = self.table_of(&plan);
         self.draft = None;
-        self.pending = Some((Arc::new(plan), table));
+        self.pending.truncate(MAX_PENDING - 1);
+        self.pending.push((Arc::new(plan), table));
         self.activate_due(now_ms);
     }
 
     /// The table of a plan, shared with a known plan that places alike. It costs milliseconds to make, so the one
     /// that planning asked for is kept until the plan is taken up.
     pub(super) fn table_of(&mut self, plan: &Plan) -> Arc<Table> {
-        let known = [self.draft.as_ref(), self.pending.as_ref()].into_iter().flatten();
-        let active = self.router.plan().zip(self.router.table());
-        let known = known.map(|(plan, table)| (plan, table)).chain(active);
+        let known = self.draft.iter().chain(&self.pending).map(|(plan, table)| (plan, table));
+        let known = known.chain(self.router.plan().zip(self.router.table()));
         if let Some((_, table)) = known.into_iter().find(|(known, _)| known.places_like(plan)) {
             return table.clone();
         }

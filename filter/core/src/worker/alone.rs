@@ -55,7 +55,8 @@ impl Worker {
         });
         if let Some(plan) = planned {
             let table = self.table_of(&plan);
-            (self.draft, self.pending) = (None, None);
+            self.draft = None;
+            self.pending.clear();
             self.adopt(Arc::new(plan), table);
         }
     }

@@ -72,8 +72,8 @@ pub struct Worker {
     tally: Tally,
     /// When the published plan was last looked at.
     looked_ms: u64,
-    /// A plan that holds from its activation on, with its table.
-    pending: Option<(Arc<Plan>, Arc<Table>)>,
+    /// Plans that hold from their activation on, with their tables, by version.
+    pending: Vec<(Arc<Plan>, Arc<Table>)>,
     /// A plan in the making, with its table.
     draft: Option<(Arc<Plan>, Arc<Table>)>,
     duty: Option<planning::Duty>,
@@ -105,7 +105,7 @@ impl Worker {
             desk: None,
             tally: Tally::default(),
             looked_ms: 0,
-            pending: None,
+            pending: Vec::new(),
             draft: None,
             duty: None,
             urgent: false,
