@@ -26,6 +26,8 @@ mod schedule;
 mod watch;
 mod world;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use rudolph_mock_host::FilterModule;
 
 pub use broken::Broken;
@@ -35,6 +37,13 @@ use history::History;
 use random::Random;
 use scenario::Scenario;
 use world::World;
+
+/// The first seed of a day: each day has its own.
+#[must_use]
+pub fn first_seed_of_today() -> u64 {
+    let days = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400;
+    days * 10_000_000
+}
 
 /// A run that broke a promise.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use clap::Parser;
-use rudolph_fault_sim::{Failure, run, run_many};
+use rudolph_fault_sim::{Failure, first_seed_of_today, run, run_many};
 use rudolph_mock_host::FilterModule;
 
 /// The compiled module under random schedules and faults.
@@ -34,12 +34,6 @@ struct Args {
     threads: Option<NonZeroUsize>,
 }
 
-/// The seeds of a day are its own.
-fn first_of_today() -> u64 {
-    let days = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400;
-    days * 10_000_000
-}
-
 fn show(failure: &Failure) {
     println!("{}", failure.scenario);
     for step in &failure.steps {
@@ -63,7 +57,7 @@ fn one(module: &FilterModule, seed: u64) -> ExitCode {
 }
 
 fn many(module: &FilterModule, args: &Args) -> ExitCode {
-    let first = args.first.unwrap_or_else(first_of_today);
+    let first = args.first.unwrap_or_else(first_seed_of_today);
     let seeds: Vec<u64> = (0..args.seeds).map(|i| first.wrapping_add(i)).collect();
     let threads =
         args.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);

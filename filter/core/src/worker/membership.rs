@@ -8,6 +8,10 @@ use crate::servers::Members;
 use crate::telemetry::{Counter, Gauge, PollEnd};
 use crate::wire::records::{self, Poll};
 
+/// While no server is usable the admin interface is asked this often: servers are first found before their health is
+/// known, and each moment until it is goes to the fallback policy.
+const EAGER_POLL_MS: u64 = 200;
+
 impl Worker {
     pub(super) fn members(
         &mut self,
@@ -33,7 +37,10 @@ impl Worker {
         else {
             return Ok(());
         };
-        let recent = |at: u64| now_ms.abs_diff(at) < *poll_interval_ms;
+        let serves = self.plan().is_some_and(|plan| !plan.members.is_empty());
+        let every_ms =
+            if serves { *poll_interval_ms } else { EAGER_POLL_MS.min(*poll_interval_ms) };
+        let recent = |at: u64| now_ms.abs_diff(at) < every_ms;
         if self.polled_ms.is_some_and(recent) {
             return Ok(());
         }
