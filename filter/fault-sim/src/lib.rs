@@ -4,7 +4,7 @@
 //! order that the seed chooses, down to single host calls, since a worker may stand still between two of them while
 //! others run ([`lane`]). Meanwhile VMs trap, host calls fail, clocks jump, values are damaged, the admin interface
 //! lies, servers come and go, and configurations change ([`faults`]). Every store is judged as it is made ([`watch`]),
-//! every request as it is answered ([`world`], against the [`oracle`]), and after each time of faults the gateway
+//! every request as it is answered ([`requests`], against the [`oracle`]), and after each time of faults the gateway
 //! must come to rest ([`rest`]). What is promised is the list in [`Broken`].
 //!
 //! `make sim SEEDS=1000` runs many seeds; a failure prints the command that runs its seed again.
@@ -20,6 +20,7 @@ mod lane;
 mod many;
 mod oracle;
 mod random;
+mod requests;
 mod rest;
 mod scenario;
 mod schedule;
