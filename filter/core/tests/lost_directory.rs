@@ -108,3 +108,25 @@ fn a_worker_that_starts_finds_the_others_without_a_plan() {
     let tenants = records::open_directory(&store.values[DIRECTORY].bytes).unwrap();
     assert_eq!(tenants.iter().position(|tenant| tenant.config == polled.digest), Some(1));
 }
+
+/// A configuration that was given up and taken up again may have left a plan where it lived before.
+#[test]
+fn workers_tell_before_plans_that_were_left_behind() {
+    let mut rig = lost();
+    let left_behind = rig.store.values["rudolph/1/1/plan"].bytes.clone();
+    let mut later = records::open_plan(rig.second.digest, &left_behind).unwrap();
+    later.version += 1;
+    rig.store.put("rudolph/1/0/plan", left_behind);
+    let mut late = Worker::new(rig.second.clone());
+    late.tick(NOW_MS + 600, &mut rig.store);
+    let named = |rig: &Rig| {
+        let tenants = records::open_directory(&rig.store.values[DIRECTORY].bytes).unwrap();
+        tenants.iter().position(|tenant| tenant.config == rig.second.digest)
+    };
+    assert_eq!(named(&rig), Some(1), "its workers live there");
+    rig.store.put(DIRECTORY, Vec::new());
+    rig.store.put("rudolph/1/1/plan", records::seal_plan(rig.second.digest, &later));
+    let after_all_ended = NOW_MS + 60_000;
+    Worker::new(rig.second.clone()).tick(after_all_ended, &mut rig.store);
+    assert_eq!(named(&rig), Some(1), "the newest plan is there");
+}

@@ -156,22 +156,25 @@ impl World<'_> {
         Ok(())
     }
 
-    /// At least a poll and its consequences, and then until a round publishes nothing and nothing waits.
+    /// At least a poll and its consequences, and then until a whole round publishes nothing before which nothing waited.
     fn wait_until_quiet(&mut self) -> Result<(), Broken> {
         let least = 2_500 / self.config().tick_ms as usize;
         for round in 0..ROUNDS_TO_QUIET {
-            let plans = self.watch.plans_published();
+            let (plans, waits) = (self.watch.plans_published(), self.is_waited_for());
             self.round()?;
-            let now_ms = self.now() / MS;
-            let newest = self.watch.plans_of(self.config().digest).next_back();
-            // Further ahead was a clock's error, and is not waited for.
-            let soon = now_ms + 1..=now_ms + MOST_LEAD_MS;
-            let waits = newest.is_some_and(|plan| soon.contains(&plan.activate_at_ms));
             if round >= least && plans == self.watch.plans_published() && !waits {
                 return Ok(());
             }
         }
         Err(Broken::NeverQuiet(ROUNDS_TO_QUIET))
+    }
+
+    /// Whether the newest plan's time is yet to come. Further ahead was a clock's error, and is not waited for.
+    fn is_waited_for(&self) -> bool {
+        let now_ms = self.now() / MS;
+        let newest = self.watch.plans_of(self.config().digest).next_back();
+        let soon = now_ms + 1..=now_ms + MOST_LEAD_MS;
+        newest.is_some_and(|plan| soon.contains(&plan.activate_at_ms))
     }
 
     fn usable(&self) -> Members {

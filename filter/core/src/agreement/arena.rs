@@ -107,7 +107,7 @@ impl Arena {
     }
 
     /// Where this configuration is although the directory, which may have been lost, does not say so: where this
-    /// worker has been, or where a plan or a worker of this configuration is. Without this a worker that starts then
+    /// worker has been, or where other workers or a plan of this configuration are. Without this a worker that starts then
     /// would sit down apart from the others, and until they looked again there would be two plans.
     fn was_in(
         &self,
@@ -120,16 +120,23 @@ impl Arena {
         if let Some((arena, _)) = self.held {
             return Ok(Some(arena).filter(is_open));
         }
+        // A plan may have been left where the configuration lived before, and one damaged slot may seem to be its own: so
+        // most workers tell, and then the newest plan.
+        let mut best = None;
         for arena in (0..MAX_ARENAS).filter(is_open) {
+            let inhabitants = slot::inhabitants(store, arena, now_ms)?;
+            let own = inhabitants.iter().filter(|config| **config == self.config).count();
+            if own == 0 && !inhabitants.is_empty() {
+                continue;
+            }
             let mut plan = Shelf::new(key(arena, "plan"));
-            let planned = plan.read_own(store, tally, self.config, records::open_plan)?;
-            if planned.value.is_some()
-                || slot::inhabitants(store, arena, now_ms)?.contains(&self.config)
-            {
-                return Ok(Some(arena));
+            let plan = plan.read_own(store, tally, self.config, records::open_plan)?.value;
+            let version = plan.map(|plan| plan.version);
+            if own > 0 || version.is_some() {
+                best = best.max(Some((own, version, arena)));
             }
         }
-        Ok(None)
+        Ok(best.map(|(.., arena)| arena))
     }
 
     /// Looks again at the next hold, whether the arena is still its own.

@@ -13,9 +13,9 @@ use crate::wire::records;
 /// An activation further ahead is a clock's error, not a planner's wish.
 pub(crate) const MAX_LEAD_MS: u64 = 5_000;
 
-/// Plans that a worker waits for: the next, and the newest. A planner publishes none while one waits, but its clock may
-/// be ahead of other workers'; the next must then not be skipped for one whose time comes seconds later.
-const MAX_PENDING: usize = 2;
+/// Most plans that a worker waits for. A planner publishes none while one waits, but its clock may be ahead of other
+/// workers'; the next must then not be skipped for one whose time comes seconds later.
+const MAX_PENDING: usize = 8;
 
 /// Whether a plan's time is yet to come. Without a lead a plan holds when it is read: its time is then only what its
 /// planner's clock said, which may have been ahead.
@@ -105,6 +105,8 @@ impl Worker {
         }
         let table = self.table_of(&plan);
         self.draft = None;
+        // Those whose time comes no sooner than that of the newer one never hold.
+        self.pending.retain(|(waiting, _)| waiting.activate_at_ms < plan.activate_at_ms);
         self.pending.truncate(MAX_PENDING - 1);
         self.pending.push((Arc::new(plan), table));
         self.activate_due(now_ms);

@@ -72,7 +72,7 @@ pub struct Worker {
     tally: Tally,
     /// When the published plan was last looked at.
     looked_ms: u64,
-    /// Plans that hold from their activation on, with their tables, by version.
+    /// Plans that hold from their activation on, with their tables, by version and by time.
     pending: Vec<(Arc<Plan>, Arc<Table>)>,
     /// A plan in the making, with its table.
     draft: Option<(Arc<Plan>, Arc<Table>)>,
