@@ -29,7 +29,7 @@ impl Table {
             Placement::Turned { .. } | Placement::Dealt { .. } => Vec::new(),
         };
         let (rows, width) = match &plan.placement {
-            Placement::Rendezvous => rendezvous::race(&contenders, config.owners.max(2)),
+            Placement::Rendezvous => rendezvous::race(&contenders, config.row_width()),
             Placement::Turned { rotation } => {
                 let arcs = Arcs::of(plan, config.rotation.candidates);
                 (arcs.owners(*rotation), 1)

@@ -1,7 +1,7 @@
 //! The configuration: defaults, bounds from both sides, and what each refusal says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
-use rudolph_core::config::{Config, Membership, Strategy};
+use rudolph_core::config::{Config, Membership, Replicas, Strategy};
 use rudolph_core::key::KeySource;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -46,6 +46,7 @@ fn defaults() {
     assert_eq!((config.owners, config.tick_ms, config.epoch_ms), (3, 100, 100));
     assert_eq!(config.upstream_header, "x-rudolph-upstream");
     assert_eq!((config.debug_header, config.stat_prefix.as_str()), (None, "rudolph"));
+    assert_eq!(config.replicas, None);
     let spread = config.spread;
     let all = [
         spread.hot_keys,
@@ -68,6 +69,14 @@ fn defaults() {
         panic!("envoy_admin")
     };
     assert_eq!(poll_interval_ms, 1000);
+}
+
+#[test]
+fn replicas_stay_where_they_are_when_a_server_is_slow() {
+    let text = format!("{{{KEY}, {MEMBERSHIP}, \"replicas\": {{\"header\": \"X-Copies\"}}}}");
+    let config = read(&text).unwrap();
+    assert_eq!(config.replicas, Some(Replicas { count: 2, header: "x-copies".into() }));
+    assert!(!config.spread.learn_weights);
 }
 
 #[test]

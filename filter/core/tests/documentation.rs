@@ -21,7 +21,7 @@ const METRICS: &str = include_str!("../../../docs/metrics.md");
 const STRATEGIES: &str = include_str!("../../../docs/strategies.md");
 
 /// Fields that only hold others.
-const GROUPS: [&str; 4] = ["membership", "spread", "pin", "rotation"];
+const GROUPS: [&str; 5] = ["membership", "replicas", "spread", "pin", "rotation"];
 
 /// The cells of all table rows with so many cells, of which the first is a name in backquotes.
 fn rows(page: &'static str, cells: usize) -> Vec<Vec<&'static str>> {
@@ -71,7 +71,12 @@ fn with_servers() -> Value {
 
 /// A sound configuration in which the field of this path may be set.
 fn base_of(path: &str) -> Value {
-    if path.starts_with("membership.servers") { with_servers() } else { with_admin() }
+    let mut json =
+        if path.starts_with("membership.servers") { with_servers() } else { with_admin() };
+    if path.starts_with("replicas.") {
+        json["replicas"] = json!({});
+    }
+    json
 }
 
 fn set(json: &mut Value, path: &str, value: Value) {
@@ -95,6 +100,7 @@ fn the_configuration_page_has_a_row_for_every_field_and_no_other() {
     };
     add("", r#"{"?": 0}"#);
     add("spread.", r#"{"spread": {"?": 0}}"#);
+    add("replicas.", r#"{"replicas": {"?": 0}}"#);
     add("pin.", r#"{"pin": {"?": 0}}"#);
     add("rotation.", r#"{"rotation": {"?": 0}}"#);
     add("membership.", r#"{"membership": {"source": "static", "?": 0}}"#);

@@ -11,6 +11,7 @@ use rudolph_core::hash::KeyHash;
 use rudolph_core::hot::HotKey;
 use rudolph_core::loads::LocalId;
 use rudolph_core::plan::Plan;
+use rudolph_core::rendezvous::{Contender, race};
 use rudolph_core::router::{Outcome, Router};
 use rudolph_core::servers::Address;
 #[cfg(target_arch = "wasm32")]
@@ -108,6 +109,58 @@ fn owners_as_envoy_reads_them() {
     let route = rig.router.route(KeyHash(0)).unwrap();
     rig.router.write_owners(&route, &mut out);
     assert_eq!(out, b"10.1.100.100:80,10.1.100.101:80,10.1.100.102:80");
+}
+
+/// The addresses in a list as Envoy reads it.
+fn listed(out: &[u8]) -> Vec<Address> {
+    let text = std::str::from_utf8(out).unwrap();
+    text.split(',').map(|address| Address::parse(address).unwrap()).collect()
+}
+
+#[test]
+fn replicas_are_the_first_servers_of_the_keys_order_whatever_was_chosen() {
+    for (seed, strategy) in seeds(40).zip(["spread", "pin"].into_iter().cycle()) {
+        let mut rng = Rng::new(seed);
+        let (servers, count) = (rng.between(1, 12), rng.between(1, 8));
+        let replicas = format!(r#""replicas": {{"count": {count}}}, "owners": 3"#);
+        let pinned = KeyHash(rng.next());
+        let named = |plan: &mut Plan| {
+            plan.hot = vec![HotKey { key: pinned, value: (servers - 1) as u16 }];
+        };
+        let members = members(servers);
+        let mut rig = Rig::with(strategy, &members, &[&replicas], named);
+        let hot = rig.hot();
+        let mut chosen_by_load = 0;
+        for key in [pinned, hot, KeyHash(rng.next()), KeyHash(rng.next())] {
+            for _ in 0..30 {
+                let route = rig.router.route(key).unwrap();
+                let order = rig.order(key, count.min(servers));
+                let mut out = b"old".to_vec();
+                rig.router.write_replicas(&route, count, &mut out);
+                let order: Vec<Address> = order
+                    .iter()
+                    .map(|server| members.servers()[usize::from(*server)].address.clone())
+                    .collect();
+                assert_eq!(listed(&out), order, "seed {seed} {strategy}");
+                let chosen = &members.servers()[usize::from(route.owners()[0])].address;
+                chosen_by_load += u32::from(*chosen != order[0]);
+            }
+        }
+        assert!(servers == 1 || chosen_by_load > 0 || strategy == "pin", "seed {seed}");
+    }
+}
+
+/// Servers that store may find the same order by the race alone, each with the width that it needs.
+#[test]
+fn replicas_do_not_depend_on_the_length_of_the_owners_list() {
+    let contenders: Vec<Contender> =
+        members(9).servers().iter().map(|s| Contender::new(&s.address, 1.0)).collect();
+    let (widest, width) = race(&contenders, 8);
+    for narrow in 1..8 {
+        let (rows, _) = race(&contenders, narrow);
+        let same = rows.chunks(narrow).zip(widest.chunks(width)).all(|(a, b)| *a == b[..narrow]);
+        assert!(same, "{narrow}");
+    }
 }
 
 #[test]

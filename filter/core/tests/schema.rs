@@ -60,10 +60,11 @@ fn properties(schema: &Value, pointer: &str) -> BTreeMap<String, Value> {
 }
 
 /// Every group of fields: where it is in the schema, a text that makes the code name its fields, and a way to set one.
-const GROUPS: [(&str, &str, &str); 8] = [
+const GROUPS: [(&str, &str, &str); 9] = [
     ("/$defs/route", r#"{"?": 0}"#, ""),
     ("/$defs/status", r#"{"mode": "status", "?": 0}"#, ""),
     ("/$defs/spread", r#"{"spread": {"?": 0}}"#, "/spread"),
+    ("/$defs/replicas", r#"{"replicas": {"?": 0}}"#, "/replicas"),
     ("/$defs/pin", r#"{"pin": {"?": 0}}"#, "/pin"),
     ("/$defs/rotation", r#"{"rotation": {"?": 0}}"#, "/rotation"),
     ("/$defs/membership/then", r#"{"membership": {"?": 0}}"#, "/membership"),
@@ -92,7 +93,12 @@ fn base_of(group: &str) -> Value {
     } else {
         json!({"source": "envoy_admin", "cluster": "a", "admin_cluster": "b"})
     };
-    json!({"key": ["path"], "membership": membership, "spread": {}, "pin": {}, "rotation": {}})
+    let mut json =
+        json!({"key": ["path"], "membership": membership, "spread": {}, "pin": {}, "rotation": {}});
+    if group == "/$defs/replicas" {
+        json["replicas"] = json!({});
+    }
+    json
 }
 
 /// That configuration with one field set, as text, so that a number stays as it was written.

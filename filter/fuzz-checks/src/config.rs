@@ -21,6 +21,9 @@ pub fn config(text: &[u8]) {
             assert!((1..=8).contains(&config.owners));
             assert!(!config.key.sources.is_empty());
             assert!(!config.upstream_header.is_empty());
+            if let Some(replicas) = &config.replicas {
+                assert!((1..=8).contains(&replicas.count) && config.is_rendezvous());
+            }
             assert!(config.spread.hot_threshold.is_finite());
             assert!(config.pin.tolerance >= 1.0 && config.rotation.lambda >= 0.0);
             if let Membership::Static(members) = &config.membership {

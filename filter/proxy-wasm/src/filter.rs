@@ -117,6 +117,7 @@ impl Filter {
         if host::replace_request_header(name, &self.owners).is_err() {
             self.worker.count(Counter::HostFailed);
         }
+        self.name_replicas(&route);
         self.explain(|| {
             let (bin, version, reason) = (route.bin, plan.version, route.outcome.name());
             format!("bin={bin} plan={version} reason={reason}")
@@ -125,8 +126,22 @@ impl Filter {
     }
 
     fn leave_to_fallback(&mut self) {
-        let name = &self.worker.config().upstream_header;
-        if host::remove_request_header(name).is_err() {
+        let config = self.worker.config().clone();
+        let replicas = config.replicas.as_ref().map(|replicas| &replicas.header);
+        for name in [Some(&config.upstream_header), replicas].into_iter().flatten() {
+            if host::remove_request_header(name).is_err() {
+                self.worker.count(Counter::HostFailed);
+            }
+        }
+    }
+
+    /// Tells the server which servers should hold the key, if the configuration asks for it.
+    fn name_replicas(&mut self, route: &Route) {
+        let Some(replicas) = &self.worker.config().replicas else {
+            return;
+        };
+        self.worker.write_replicas(route, replicas.count, &mut self.owners);
+        if host::replace_request_header(&replicas.header, &self.owners).is_err() {
             self.worker.count(Counter::HostFailed);
         }
     }

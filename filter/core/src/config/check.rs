@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use super::raw::{Mode, Source};
+use super::replicas::replicas;
 use super::{
     Config, ConfigError, MAX_OWNERS, Membership, Pin, Rotation, Spread, StatusConfig, Strategy, raw,
 };
@@ -21,21 +22,25 @@ pub(super) fn config(raw: raw::Config, text: &[u8], digest: u64) -> Result<Confi
     let tick_ms = within("tick_ms", raw.tick_ms, 10..=1000)?;
     let upstream_header = header_name("upstream_header", &raw.upstream_header)?;
     let sources = key_sources(&raw.key, &upstream_header)?;
+    let debug_header = debug_header(raw.debug_header.as_deref(), &sources, &upstream_header)?;
+    let taken = [&upstream_header, debug_header.as_deref().unwrap_or_default()];
+    let replicas = replicas(raw.replicas, raw.strategy, &taken, &sources)?;
     Ok(Config {
         text: text.into(),
         digest,
         strategy: raw.strategy,
         membership: membership(raw.membership.0)?,
         owners: within("owners", raw.owners, 1..=MAX_OWNERS as u64)? as usize,
-        debug_header: debug_header(raw.debug_header.as_deref(), &sources, &upstream_header)?,
+        debug_header,
         key: KeyFinder { sources, hash_tag: raw.hash_tag },
         upstream_header,
         clear_keys: raw.clear_keys,
         stat_prefix: stat_prefix(raw.stat_prefix)?,
         tick_ms,
         epoch_ms: epoch_ms(raw.strategy, tick_ms, raw.epoch_ms)?,
-        spread: spread(&raw.spread.0)?,
+        spread: spread(&raw.spread.0, replicas.is_none())?,
         pin: pin(&raw.pin.0)?,
+        replicas,
         rotation: rotation(&raw.rotation.0)?,
     })
 }
@@ -65,7 +70,7 @@ fn host_name(field: &str, name: &str) -> Result<String, ConfigError> {
     Ok(name.to_ascii_lowercase())
 }
 
-fn refuse<T>(
+pub(super) fn refuse<T>(
     field: impl Display,
     value: impl Display,
     allowed: impl Display,
@@ -77,7 +82,7 @@ fn refuse<T>(
     })
 }
 
-fn within<T: PartialOrd + Display + Copy>(
+pub(super) fn within<T: PartialOrd + Display + Copy>(
     field: &str,
     value: T,
     allowed: RangeInclusive<T>,
@@ -148,7 +153,7 @@ fn key_source(
 }
 
 /// Header names are compared in lower case, as HTTP/2 writes them.
-fn header_name(field: &str, name: &str) -> Result<String, ConfigError> {
+pub(super) fn header_name(field: &str, name: &str) -> Result<String, ConfigError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let sound = !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.bytes().all(allowed);
     if !sound {
@@ -252,7 +257,8 @@ fn static_servers(given: &[raw::Object<raw::Server>]) -> Result<Members, ConfigE
     Ok(Members::new(servers))
 }
 
-fn spread(raw: &raw::Spread) -> Result<Spread, ConfigError> {
+/// What is stored should not move because a server is slow for a while: with replicas, `may_learn` is false.
+fn spread(raw: &raw::Spread, may_learn: bool) -> Result<Spread, ConfigError> {
     let bounded = |field: &str, value: f64, allowed| {
         within(&format!("spread.{field}"), value, allowed).map(|value| value as f32)
     };
@@ -263,7 +269,7 @@ fn spread(raw: &raw::Spread) -> Result<Spread, ConfigError> {
         least_in_flight: raw.least_in_flight,
         online: raw.online,
         spill: raw.spill,
-        learn_weights: raw.learn_weights,
+        learn_weights: raw.learn_weights && may_learn,
         hot_threshold: bounded("hot_threshold", raw.hot_threshold, 0.0001..=1.0)?,
         share_per_copy: bounded("share_per_copy", raw.share_per_copy, 0.001..=1.0)?,
         max_copies: max_copies as usize,

@@ -5,6 +5,7 @@
 
 mod check;
 pub mod raw;
+mod replicas;
 mod words;
 
 use std::fmt;
@@ -15,6 +16,8 @@ use serde::de::DeserializeOwned;
 use crate::hash::digest;
 use crate::key::KeyFinder;
 use crate::servers::Members;
+
+pub use replicas::Replicas;
 
 /// Most servers that an owners list names: the home and those for retries.
 pub const MAX_OWNERS: usize = 8;
@@ -112,6 +115,8 @@ pub struct Config {
     pub upstream_header: String,
     /// A request header that says why, if asked for.
     pub debug_header: Option<String>,
+    /// The servers that should hold a key, told to the server that gets the request, if asked for.
+    pub replicas: Option<Replicas>,
     /// Whether the status page may show hot keys as they are, and not only their hashes.
     pub clear_keys: bool,
     /// The first part of every metric's name.
@@ -141,6 +146,12 @@ impl Config {
     #[must_use]
     pub fn is_rendezvous(&self) -> bool {
         matches!(self.strategy, Strategy::Spread | Strategy::Pin)
+    }
+
+    /// How many of each bin's servers, in order, a table keeps.
+    pub(crate) fn row_width(&self) -> usize {
+        let replicas = self.replicas.as_ref().map_or(0, |replicas| replicas.count);
+        self.owners.max(replicas).max(2)
     }
 
     /// How long a plan waits until it holds. `spread` may differ between workers for a moment; with one owner a key, all

@@ -53,6 +53,8 @@ pub struct Config {
     #[serde(default)]
     pub debug_header: Option<String>,
     #[serde(default)]
+    pub replicas: Option<Object<Replicas>>,
+    #[serde(default)]
     pub clear_keys: bool,
     #[serde(default = "default_stat_prefix")]
     pub stat_prefix: String,
@@ -198,6 +200,20 @@ impl Default for Spread {
             max_copies: 0,
             miss_penalty_ms: 4.0,
         }
+    }
+}
+
+/// See [`super::Replicas`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Replicas {
+    pub count: u64,
+    pub header: String,
+}
+
+impl Default for Replicas {
+    fn default() -> Self {
+        Self { count: 2, header: "x-rudolph-replicas".into() }
     }
 }
 

@@ -269,14 +269,27 @@ impl Router {
 
     /// Writes owners as Envoy reads them: addresses, separated by commas.
     pub fn write_owners(&self, route: &Route, out: &mut Vec<u8>) {
-        out.clear();
-        let Some(routing) = &self.routing else { return };
-        for (i, owner) in route.owners().iter().enumerate() {
-            if i > 0 {
-                out.push(b',');
-            }
-            let server = &routing.plan.members.servers()[ServerId(*owner).index()];
-            out.extend_from_slice(server.address.as_str().as_bytes());
+        if let Some(routing) = &self.routing {
+            write_addresses(&routing.plan, route.owners(), out);
         }
+    }
+
+    /// Writes the first `count` servers of the key's rendezvous order, whichever was chosen to serve it.
+    pub fn write_replicas(&self, route: &Route, count: usize, out: &mut Vec<u8>) {
+        if let Some(routing) = &self.routing {
+            let row = routing.table.row(route.bin as usize);
+            write_addresses(&routing.plan, &row[..count.min(row.len())], out);
+        }
+    }
+}
+
+fn write_addresses(plan: &Plan, servers: &[u16], out: &mut Vec<u8>) {
+    out.clear();
+    for (i, server) in servers.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        let server = &plan.members.servers()[ServerId(*server).index()];
+        out.extend_from_slice(server.address.as_str().as_bytes());
     }
 }

@@ -160,6 +160,11 @@ impl Worker {
         self.router.write_owners(route, out);
     }
 
+    /// Writes the servers that should hold the key of a route.
+    pub fn write_replicas(&self, route: &Route, count: usize, out: &mut Vec<u8>) {
+        self.router.write_replicas(route, count, out);
+    }
+
     /// The request that went to this server is over. Returns whether to look where it was answered.
     #[inline]
     pub fn finish(&mut self, server: LocalId) -> bool {

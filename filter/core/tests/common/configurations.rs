@@ -20,6 +20,8 @@ pub enum Rule {
     HeaderTwice,
     /// The debug header is another header of the configuration.
     DebugHeader,
+    /// The header of the replicas is another header of the configuration.
+    ReplicasHeader,
     /// The address of a server is given twice, spelt or weighed differently.
     ServerTwice,
     /// What stands in brackets is no IPv6 address.
@@ -29,12 +31,13 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::WholeNumber,
         Self::Epoch,
         Self::KeyIsUpstream,
         Self::HeaderTwice,
         Self::DebugHeader,
+        Self::ReplicasHeader,
         Self::ServerTwice,
         Self::NoIpv6,
         Self::LongInBytes,
@@ -46,12 +49,13 @@ type Check = (fn(&Value) -> bool, Rule);
 
 /// The first rule that this breaks.
 pub fn rule_broken(json: &Value) -> Option<Rule> {
-    let checks: [Check; 8] = [
+    let checks: [Check; 9] = [
         (whole_number, Rule::WholeNumber),
         (epoch, Rule::Epoch),
         (key_is_upstream, Rule::KeyIsUpstream),
         (header_twice, Rule::HeaderTwice),
         (debug_header, Rule::DebugHeader),
+        (replicas_header, Rule::ReplicasHeader),
         (no_ipv6, Rule::NoIpv6),
         (server_twice, Rule::ServerTwice),
         (long_in_bytes, Rule::LongInBytes),
@@ -59,9 +63,10 @@ pub fn rule_broken(json: &Value) -> Option<Rule> {
     checks.into_iter().find(|(broken, _)| broken(json)).map(|(_, rule)| rule)
 }
 
-const WHOLE: [&str; 8] = [
+const WHOLE: [&str; 9] = [
     "/refresh_ms",
     "/owners",
+    "/replicas/count",
     "/tick_ms",
     "/epoch_ms",
     "/membership/poll_interval_ms",
@@ -117,6 +122,16 @@ fn debug_header(json: &Value) -> bool {
     name == upstream_header(json) || key_headers(json).contains(&name)
 }
 
+fn replicas_header(json: &Value) -> bool {
+    let Some(replicas) = json["replicas"].as_object() else {
+        return false;
+    };
+    let name = replicas.get("header").and_then(Value::as_str).unwrap_or("x-rudolph-replicas");
+    let name = name.to_ascii_lowercase();
+    let debug = json["debug_header"].as_str().map(str::to_ascii_lowercase);
+    name == upstream_header(json) || debug.as_ref() == Some(&name) || key_headers(json).contains(&name)
+}
+
 fn addresses(json: &Value) -> impl Iterator<Item = &str> {
     elements(json, "/membership/servers").filter_map(|server| server["address"].as_str())
 }
@@ -155,7 +170,7 @@ fn status(rng: &mut Rng) -> Value {
 
 fn route(rng: &mut Rng) -> Value {
     let mut json = json!({ "key": key(rng), "membership": membership(rng) });
-    let fields: [Field; 12] = [
+    let fields: [Field; 13] = [
         ("mode", |_| json!("route")),
         ("clear_keys", boolean),
         ("strategy", |rng| pick(rng, &["spread", "pin", "rotation", "lpt", "static"])),
@@ -166,6 +181,7 @@ fn route(rng: &mut Rng) -> Value {
             "debug_header",
             |rng| if rng.chance(0.3) { pick(rng, &["", "X-Key"]) } else { header(rng) },
         ),
+        ("replicas", |rng| group(rng, &[("count", |r| whole(r, 1, 8)), ("header", header)])),
         ("stat_prefix", |rng| pick(rng, &["rudolph", "a.b_C9", "a", "A"])),
         ("tick_ms", |rng| whole(rng, 10, 1000)),
         ("epoch_ms", |rng| whole(rng, 10, 3_600_000)),

@@ -183,6 +183,9 @@ fn bad_names_and_sources_are_refused() {
     refused(&plus(r#""upstream_header":":path""#), &["upstream_header: \":path\"", header]);
     refused(&plus(r#""debug_header":"x\ny""#), &["debug_header: \"x\\ny\"", header]);
     refused(&plus(r#""debug_header":"X-Rudolph-Upstream""#), &["debug_header: x-rudolph-upstream"]);
+    refused(&plus(r#""replicas":{"count":0}"#), &["replicas.count: 0", "1 to 8"]);
+    let twice = r#""replicas":{"header":"x-rudolph-upstream"}"#;
+    refused(&plus(twice), &["replicas.header: x-rudolph-upstream", "names once"]);
     refused(&plus(r#""stat_prefix":"a-b""#), &["stat_prefix: \"a-b\"", "1 to 64"]);
     let key = |source: &str| with(r#"["path"]"#, source);
     refused(&key("[]"), &["key: 0 sources", "1 to 16 sources"]);

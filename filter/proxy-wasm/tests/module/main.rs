@@ -26,6 +26,7 @@ mod recovery;
 #[cfg(test)]
 mod reload;
 #[cfg(test)]
+mod replicas;
 mod requests;
 #[cfg(test)]
 mod shared_data;
