@@ -21,10 +21,15 @@ page_packages_are_there || die "no packages in $FOLDER; run scripts/setup.sh tes
 ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh test"
 export CHROMIUM ENVOY_BIN
 
-# For the tests as `cargo test` has built it; pictures are to show it at its speed.
-profile=dev folder=debug
-if [ "${1:-tests}" = screenshots ]; then profile=release folder=release; fi
-cargo build --profile "$profile" --package rudolph-demo --package rudolph-app-server
+if [ "${1:-tests}" = screenshots ]; then
+  # Pictures are to show it at its speed.
+  folder=release
+  cargo build --release --package rudolph-demo --package rudolph-app-server
+else
+  # As the tests of the host build it: with other packages' features left out, half the tree would be built again.
+  folder=debug
+  cargo test --workspace --no-run
+fi
 export RUDOLPH_DEMO=$TARGET/$folder/rudolph-demo
 
 cd "$FOLDER"
