@@ -17,7 +17,6 @@ mod lookup;
 mod page;
 mod report;
 mod request;
-pub mod sha256;
 mod survey;
 pub mod watch;
 
@@ -26,7 +25,7 @@ use std::sync::Arc;
 
 pub use causes::{MetricSource, Readings};
 pub use document::DOCUMENT_FORMAT;
-pub use page::{document, policy};
+pub use page::{POLICY, document};
 pub use request::{Request, Response};
 
 use crate::agreement::{SharedStore, StoreFault};
@@ -124,7 +123,7 @@ impl Status {
         metrics: &mut dyn MetricSource,
     ) -> Response {
         match request::read(request, &self.config.hosts) {
-            Ok(Asked::Page) => request::html(page::document().into_bytes(), &page::policy()),
+            Ok(Asked::Page) => request::html(page::document().into_bytes(), page::POLICY),
             Ok(asked) => self.look(asked, now_ms, store, metrics),
             Err(refusal) => request::refused(&refusal),
         }
