@@ -236,5 +236,33 @@ fn every_translation_is_taken_by_envoy_and_strips_the_headers() {
         has("\"overrideHostSources\"");
         has("\"failurePolicy\": \"FAIL_RELOAD\"");
         has("\"requestMutations\"");
+        has_page_on_loopback(&serde_json::from_str(&text).unwrap());
+    }
+}
+
+/// The page's listener is none but loopback's, and its VM the routing filter's.
+fn has_page_on_loopback(bootstrap: &Value) {
+    let listeners = bootstrap["staticResources"]["listeners"].as_array().unwrap();
+    let is_page = |listener: &&Value| listener.to_string().contains(r#"{\"mode\":\"status\"}"#);
+    let (page, routing): (Vec<&Value>, Vec<&Value>) = listeners.iter().partition(is_page);
+    assert_eq!((page.len(), routing.len()), (1, 1));
+    let loopback = json!({"address": "127.0.0.1", "portValue": PAGE_PORT});
+    assert_eq!(page[0]["address"]["socketAddress"], loopback);
+    assert_eq!(page[0]["bindToPort"], true);
+    let mut ids = Vec::new();
+    vm_ids(page[0], &mut ids);
+    vm_ids(routing[0], &mut ids);
+    assert!(ids.len() > 1 && ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+}
+
+/// Of all plugins, blank ones too.
+fn vm_ids(json: &Value, ids: &mut Vec<Value>) {
+    match json {
+        Value::Object(map) => {
+            ids.extend(map.get("vmConfig").map(|vm| vm["vmId"].clone()));
+            map.values().for_each(|one| vm_ids(one, ids));
+        }
+        Value::Array(list) => list.iter().for_each(|one| vm_ids(one, ids)),
+        _ => {}
     }
 }

@@ -111,7 +111,8 @@ async fn run(options: &Options, checks: &mut Checks) -> Result<(), Failure> {
     let (gateway, admin, page_port) = (loopback().await?, loopback().await?, free_port().await?);
     let endpoints = options.scratch.join("endpoints.json");
     let module = &options.module;
-    let rendered = render(&translation, &Place { gateway, admin, page_port, module, endpoints: &endpoints });
+    let rendered =
+        render(&translation, &Place { gateway, admin, page_port, module, endpoints: &endpoints });
     for name in &rendered.left_out {
         checks.skip(&format!("{name} in Envoy"), "it needs Istio's own proxy and agent");
     }
@@ -152,7 +153,7 @@ async fn check_without_page(running: &Running, checks: &mut Checks) {
     let Running { gateway, admin, page, .. } = *running;
     let count = running.servers.len();
     let works = async {
-        checks::plans_with(admin, count).await?;
+        checks::every_worker_plans_with(gateway, admin, count).await?;
         checks::keeps_keys(gateway, admin, count).await?;
         Ok(String::new())
     };
@@ -175,9 +176,8 @@ async fn check_page(running: &Running, homes: &Answers, checks: &mut Checks) {
 async fn check_all(mut running: Running, checks: &mut Checks) {
     let Running { gateway, admin, .. } = running;
     let count = running.servers.len();
-    let planned =
-        checks.check("the filter plans with every server", checks::plans_with(admin, count));
-    if !planned.await {
+    let planned = checks::every_worker_plans_with(gateway, admin, count);
+    if !checks.check("the filter plans with every server", planned).await {
         return;
     }
     let mut homes = None;
