@@ -55,6 +55,8 @@ pub(crate) fn render(translation: &Translation, place: &Place<'_>) -> Rendered {
         }
         listeners.push(listener);
     }
+    // Istio's come in any order.
+    listeners.sort_by_key(|listener| listener["name"].to_string());
     let mut clusters = translation.clusters.clone();
     for cluster in &mut clusters {
         without_type(cluster);
