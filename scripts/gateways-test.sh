@@ -74,14 +74,56 @@ run_envoy() {
   cp "$SCRATCH/$of/envoy.log" "$ROOT/target/gateways-$of.log" 2>/dev/null || true
 }
 
+# The status page, turned off by its one line.
+off_by_a_line() {
+  sed '/This one line turns the page off/ { n; s/true/false/; }' "$1" >"$2"
+  [ "$(diff "$1" "$2" | grep -c '^>')" -eq 1 ]
+}
+
+# Without its block, which ends the file.
+left_out() {
+  sed '/^# \[status page\]/,$d' "$1" >"$2"
+  ! cmp -s "$1" "$2"
+}
+
+# run_without_page OF TRANSLATE: both ways.
+run_without_page() {
+  local of=$1 translate=$2 how resources=$SCRATCH/$1-without.yaml
+  for how in off_by_a_line left_out; do
+    step_of "the status page: ${how//_/ }" "$how" "envoy/$of/rudolph.yaml" "$resources" || return 0
+    step_of "that translates too" "$translate" "$resources" "$SCRATCH/$of-without.json" || return 0
+    tester "$of" "$SCRATCH/$of-without.json" --without-page | sed -e '$d' -e '/^SKIP /d' | tee -a "$LOG" || true
+  done
+}
+
+# for_envoy_gateway RESOURCES: them, and what the test's cluster has besides.
+for_envoy_gateway() {
+  cat "$1"
+  echo ---
+  cluster_of scripts/gateways/envoy-gateway-cluster.yaml
+}
+
 translate_for_envoy_gateway() {
-  {
-    cat envoy/envoy-gateway/rudolph.yaml
-    echo ---
-    cluster_of scripts/gateways/envoy-gateway-cluster.yaml
-  } >"$SCRATCH/envoy-gateway.yaml"
+  for_envoy_gateway "$1" >"$SCRATCH/envoy-gateway.yaml"
   WASM_MODULE=$MODULE "$TOOLS/bin/egctl" x translate --from gateway-api --to gateway-api,xds --type all --output json \
-    --file "$SCRATCH/envoy-gateway.yaml" >"$SCRATCH/envoy-gateway.json"
+    --file "$SCRATCH/envoy-gateway.yaml" >"$2"
+}
+
+# egctl succeeds whatever it finds.
+valid_for_envoy_gateway() {
+  local found
+  found=$("$TOOLS/bin/egctl" x validate --file "$1")
+  echo "$found"
+  [[ $found == *OK* ]]
+}
+
+# The Service leads to no other port: it would list that of the status page as well.
+service_has_port_80_alone() {
+  local ports
+  for_envoy_gateway envoy/envoy-gateway/rudolph.yaml >"$SCRATCH/envoy-gateway.yaml"
+  ports=$(WASM_MODULE=$MODULE "$TOOLS/bin/egctl" x service --file "$SCRATCH/envoy-gateway.yaml")
+  echo "$ports"
+  [ "$ports" = "http-80 80" ]
 }
 
 test_envoy_gateway() {
@@ -90,14 +132,16 @@ test_envoy_gateway() {
     note "SKIP Envoy Gateway: egctl could not be built"
     return
   }
-  step_of "egctl finds the resources valid" "$TOOLS/bin/egctl" x validate --file envoy/envoy-gateway/rudolph.yaml || true
-  step_of "egctl translates them" translate_for_envoy_gateway || return 0
+  local resources=envoy/envoy-gateway/rudolph.yaml
+  step_of "egctl finds the resources valid" valid_for_envoy_gateway "$resources" || true
+  step_of "egctl translates them" translate_for_envoy_gateway "$resources" "$SCRATCH/envoy-gateway.json" || return 0
+  step_of "the Service has the gateway's port alone" service_has_port_80_alone || true
   run_envoy envoy-gateway "$SCRATCH/envoy-gateway.json"
+  run_without_page envoy-gateway translate_for_envoy_gateway
 }
 
 translate_for_istio() {
-  "$TOOLS/bin/istio-translate" gateway istio-ingress "$SCRATCH/istio-cluster.yaml" envoy/istio/rudolph.yaml \
-    >"$SCRATCH/istio.json" 2>"$SCRATCH/istio.log" || {
+  "$TOOLS/bin/istio-translate" gateway istio-ingress "$SCRATCH/istio-cluster.yaml" "$1" >"$2" 2>"$SCRATCH/istio.log" || {
     cat "$SCRATCH/istio.log"
     return 1
   }
@@ -109,12 +153,14 @@ test_istio() {
     note "SKIP Istio: its code could not be built"
     return
   }
+  local resources=envoy/istio/rudolph.yaml
   cluster_of scripts/gateways/istio-cluster.yaml >"$SCRATCH/istio-cluster.yaml"
-  step_of "Istio finds the resources valid" "$TOOLS/bin/istio-translate" validate envoy/istio/rudolph.yaml || true
+  step_of "Istio finds the resources valid" "$TOOLS/bin/istio-translate" validate "$resources" || true
   step_of "Istio's code for Wasm images gets the module out of the image" "$TOOLS/bin/istio-translate" image \
     "$(echo "$DIST"/*.oci)" "$MODULE" || true
-  step_of "Istio translates them" translate_for_istio || return 0
+  step_of "Istio translates them" translate_for_istio "$resources" "$SCRATCH/istio.json" || return 0
   run_envoy istio "$SCRATCH/istio.json"
+  run_without_page istio translate_for_istio
 }
 
 count() {

@@ -36,7 +36,7 @@ recipe() {
   cat scripts/gateways/translators.sh scripts/versions.sh "$@" | cksum
 }
 
-# egctl, with a cache of Wasm modules and with EndpointSlices: see envoy-gateway.go.
+# egctl, with what `egctl x translate` leaves out, and with `egctl x service`: see envoy-gateway.go.
 build_egctl() {
   local source=$TOOLS/src/egctl ours=scripts/gateways/envoy-gateway.go
   is_built egctl "$ours" && return
@@ -44,8 +44,10 @@ build_egctl() {
   cp "$ours" "$source/internal/cmd/egctl/offline.go"
   sed -i -e 's/&gatewayapi\.Translator{/&\nWasmCache: offlineWasm(),/' \
     -e 's/EndpointRoutingDisabled: true/EndpointRoutingDisabled: false/' \
-    -e 's/^\t\tvar result TranslationResult$/if err := addEndpointSlices(resources, inBytes); err != nil {\nreturn err\n}\n&/' \
+    -e 's/^\t\tvar result TranslationResult$/if err := addWhatIsLeftOut(resources, inBytes); err != nil {\nreturn err\n}\n&/' \
     "$source/internal/cmd/egctl/translate.go"
+  sed -i 's/newTranslateCommand())/&\nexperimentalCommand.AddCommand(newServiceCommand())/' \
+    "$source/internal/cmd/egctl/experimental.go"
   (cd "$source" && in_go go build -ldflags "-s -w" -o "$TOOLS/bin/egctl" ./cmd/egctl) || return 1
   recipe "$ours" >"$TOOLS/src/egctl.recipe"
 }

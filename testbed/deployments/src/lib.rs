@@ -34,5 +34,5 @@ pub use gateway::{Answers, Gateway, Reply, numbered_keys};
 pub use http::{HttpError, Page, get};
 pub use load::BackgroundLoad;
 pub use prometheus::{Sample, Samples};
-pub use status_page::servers_shown;
+pub use status_page::{owners_of, servers_shown, status_of};
 pub use waiting::eventually;

@@ -37,6 +37,37 @@ pub(crate) async fn plans_with(admin: SocketAddr, servers: usize) -> Result<Stri
     Ok(format!("{servers} servers"))
 }
 
+/// The gauge of servers tells of the first worker that has the plan. The others have it a tick later; until then they
+/// leave the choice to the fallback policy. So many connections meet each of them.
+pub(crate) async fn every_worker_plans_with(
+    gateway: Gateway,
+    admin: SocketAddr,
+    servers: usize,
+) -> Result<String, Failure> {
+    const CONNECTIONS: u64 = 32;
+    plans_with(admin, servers).await?;
+    let attempt = async || {
+        let before = counters(admin).await?;
+        for key in numbered_keys("first", CONNECTIONS as usize) {
+            gateway.get(&key).await?;
+        }
+        let counted = async || {
+            let after = counters(admin).await?;
+            let rise = |names: &[&str]| -> u64 {
+                names.iter().map(|name| value(&after, name) - value(&before, name)).sum()
+            };
+            let without = rise(&["requests.no_plan", "requests.no_server"]);
+            let seen = without + rise(&["requests.owner", "requests.spread", "requests.spilled"]);
+            Failure::unless(seen >= CONNECTIONS, "requests counted", CONNECTIONS, seen)?;
+            Ok(without)
+        };
+        let without = eventually(PATIENCE, counted).await?;
+        Failure::unless(without == 0, "requests to workers without a plan", 0, without)
+    };
+    eventually(PATIENCE, attempt).await?;
+    Ok(format!("{servers} servers"))
+}
+
 /// Each key meets one server, every server has keys, and it was the filter who chose.
 pub(crate) async fn keeps_keys(
     gateway: Gateway,
@@ -47,8 +78,9 @@ pub(crate) async fn keeps_keys(
     let before = counters(admin).await?;
     let first = gateway.servers_of(&keys).await?;
     let second = gateway.servers_of(&keys).await?;
-    let moved = first.moved_in(&second).len();
-    Failure::unless(moved == 0, "keys that met another server", 0, moved)?;
+    let moved = first.moved_in(&second);
+    let found = moved.join(", ");
+    Failure::unless(moved.is_empty(), "keys that met another server", "none", found)?;
     let met = first.servers().len();
     Failure::unless(met == servers, "servers that have keys", servers, met)?;
     // Workers publish what they counted with their next tick.

@@ -1,8 +1,9 @@
 //! From what a control plane would serve to a configuration that an Envoy of its own can start with.
 //!
 //! Only this changes: where things come from (files instead of a control plane), the addresses of the listener and of the
-//! admin interface; and what is left out by name: filters that are compiled into Istio's proxy alone, and the choice
-//! between plain connections and mutual TLS, whose certificates come from Istio's agent.
+//! admin interface, the status page's port, not its address; and what is left out by name: filters that are compiled into
+//! Istio's proxy alone, and the choice between plain connections and mutual TLS, whose certificates come from Istio's
+//! agent.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -10,6 +11,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use crate::page::Page;
 use crate::translation::Translation;
 
 /// The addresses on which this Envoy listens, and its files.
@@ -17,6 +19,7 @@ use crate::translation::Translation;
 pub(crate) struct Place<'a> {
     pub(crate) gateway: SocketAddr,
     pub(crate) admin: SocketAddr,
+    pub(crate) page_port: u16,
     pub(crate) module: &'a Path,
     pub(crate) endpoints: &'a Path,
 }
@@ -27,23 +30,33 @@ pub(crate) struct Rendered {
     pub(crate) bootstrap: Value,
     pub(crate) endpoints: Value,
     pub(crate) left_out: BTreeSet<String>,
+    pub(crate) page: Option<Page>,
 }
 
 pub(crate) fn render(translation: &Translation, place: &Place<'_>) -> Rendered {
     let mut left_out = BTreeSet::new();
     let mut listeners = Vec::new();
+    let mut page = None;
     // The others answer probes of the control plane and forward nothing.
     for listener in translation.listeners.iter().filter(|one| holds(one, "rds")) {
         let mut listener = listener.clone();
         without_type(&mut listener);
-        listener["address"] = address(place.gateway);
         visit(&mut listener, &mut |map| {
             inline(map, translation);
             leave_out(map, &mut left_out);
             point_to_module(map, place.module);
         });
+        match Page::of(&listener, place.page_port) {
+            Some(found) => {
+                listener["address"] = address(found.here);
+                page = Some(found);
+            }
+            None => listener["address"] = address(place.gateway),
+        }
         listeners.push(listener);
     }
+    // Istio's come in any order.
+    listeners.sort_by_key(|listener| listener["name"].to_string());
     let mut clusters = translation.clusters.clone();
     for cluster in &mut clusters {
         without_type(cluster);
@@ -68,7 +81,7 @@ pub(crate) fn render(translation: &Translation, place: &Place<'_>) -> Rendered {
         "admin": {"address": address(place.admin)},
         "staticResources": {"listeners": listeners, "clusters": clusters},
     });
-    Rendered { bootstrap, endpoints: endpoints(translation), left_out }
+    Rendered { bootstrap, endpoints: endpoints(translation), left_out, page }
 }
 
 fn address(of: SocketAddr) -> Value {
@@ -180,6 +193,7 @@ mod tests {
         let place = Place {
             gateway: ([127, 0, 0, 1], 1).into(),
             admin: ([127, 0, 0, 1], 2).into(),
+            page_port: 3,
             module: Path::new("/m.wasm"),
             endpoints: Path::new("/e.json"),
         };
@@ -189,6 +203,7 @@ mod tests {
             panic!("{resources}")
         };
         assert_eq!(listener["address"]["socketAddress"]["portValue"], 1);
+        assert_eq!(rendered.page, None);
         let manager = &listener["manager"];
         assert_eq!(manager["routeConfig"], json!({"name": "web", "virtualHosts": []}));
         let code = json!({"local": {"filename": "/m.wasm"}});

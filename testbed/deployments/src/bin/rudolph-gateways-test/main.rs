@@ -3,6 +3,7 @@
 
 mod checks;
 mod config;
+mod page;
 mod processes;
 mod translation;
 
@@ -12,11 +13,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use rudolph_deployments::{BackgroundLoad, Checks, Cmd, Failure, Gateway};
+use rudolph_deployments::{Answers, BackgroundLoad, Checks, Cmd, Failure, Gateway};
 use serde_json::Value;
 use tokio::process::Child;
 
 use config::{Place, render};
+use page::Page;
 use processes::{Witness, free_port, start, start_server};
 use translation::Translation;
 
@@ -47,6 +49,9 @@ struct Options {
     /// Only write the configuration, with fixed ports and words in place of paths.
     #[arg(long, value_name = "FILE")]
     render: Option<PathBuf>,
+    /// The resources have the status page off or left out: only this is checked, and that the gateway does its work.
+    #[arg(long)]
+    without_page: bool,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -93,6 +98,7 @@ struct Running {
     servers: Vec<SocketAddr>,
     children: Vec<Child>,
     witness: std::sync::Arc<Witness>,
+    page: Option<Page>,
     _envoy: Child,
 }
 
@@ -102,10 +108,11 @@ async fn run(options: &Options, checks: &mut Checks) -> Result<(), Failure> {
     if let Some(path) = &options.render {
         return write_golden(&translation, path);
     }
-    let (gateway, admin) = (loopback().await?, loopback().await?);
+    let (gateway, admin, page_port) = (loopback().await?, loopback().await?, free_port().await?);
     let endpoints = options.scratch.join("endpoints.json");
     let module = &options.module;
-    let rendered = render(&translation, &Place { gateway, admin, module, endpoints: &endpoints });
+    let rendered =
+        render(&translation, &Place { gateway, admin, page_port, module, endpoints: &endpoints });
     for name in &rendered.left_out {
         checks.skip(&format!("{name} in Envoy"), "it needs Istio's own proxy and agent");
     }
@@ -132,20 +139,45 @@ async fn run(options: &Options, checks: &mut Checks) -> Result<(), Failure> {
         .collect();
     let envoy = start(&options.envoy, &arguments, &options.scratch.join("envoy.log"))?;
     let gateway = Gateway::new(gateway);
-    check_all(
-        Running { kind: options.of, gateway, admin, servers, children, witness, _envoy: envoy },
-        checks,
-    )
-    .await;
+    let (kind, page) = (options.of, rendered.page);
+    let running = Running { kind, gateway, admin, servers, children, witness, page, _envoy: envoy };
+    if options.without_page {
+        check_without_page(&running, checks).await;
+    } else {
+        check_all(running, checks).await;
+    }
     Ok(())
+}
+
+async fn check_without_page(running: &Running, checks: &mut Checks) {
+    let Running { gateway, admin, page, .. } = *running;
+    let count = running.servers.len();
+    let works = async {
+        checks::every_worker_plans_with(gateway, admin, count).await?;
+        checks::keeps_keys(gateway, admin, count).await?;
+        Ok(String::new())
+    };
+    checks.check("without the status page a key meets the same server too", works).await;
+    checks.check("nothing listens for the status page", page::is_off(page)).await;
+}
+
+async fn check_page(running: &Running, homes: &Answers, checks: &mut Checks) {
+    let Some(page) = running.page else {
+        let missing = async { Err(Failure::unmet("listeners with the page", 1, 0)) };
+        checks.check("the status page is on loopback and nowhere else", missing).await;
+        return;
+    };
+    checks.check("the status page is on loopback and nowhere else", page.is_on_loopback()).await;
+    let tells = page.tells_what_is(running.admin, &running.servers);
+    checks.check("the page tells the plan, the workers and the servers", tells).await;
+    checks.check("it names the server that a key's requests met", page.explains(homes)).await;
 }
 
 async fn check_all(mut running: Running, checks: &mut Checks) {
     let Running { gateway, admin, .. } = running;
     let count = running.servers.len();
-    let planned =
-        checks.check("the filter plans with every server", checks::plans_with(admin, count));
-    if !planned.await {
+    let planned = checks::every_worker_plans_with(gateway, admin, count);
+    if !checks.check("the filter plans with every server", planned).await {
         return;
     }
     let mut homes = None;
@@ -155,6 +187,7 @@ async fn check_all(mut running: Running, checks: &mut Checks) {
     };
     checks.check("a key meets the same server, by the filter's choice", keeps).await;
     let Some(homes) = homes else { return };
+    check_page(&running, &homes, checks).await;
     let ignores = checks::ignores_clients(gateway.address(), &homes);
     checks.check("a client cannot choose its server", ignores).await;
     let hides = async { checks::hides_the_header(&running.witness) };
@@ -183,7 +216,8 @@ async fn check_all(mut running: Running, checks: &mut Checks) {
 fn write_golden(translation: &Translation, path: &Path) -> Result<(), Failure> {
     let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let (module, endpoints) = (Path::new("MODULE"), Path::new("ENDPOINTS"));
-    let place = Place { gateway: at(10_000), admin: at(9_901), module, endpoints };
+    let (gateway, admin, page_port) = (at(10_000), at(9_901), 9_903);
+    let place = Place { gateway, admin, page_port, module, endpoints };
     write(path, &render(translation, &place).bootstrap)
 }
 

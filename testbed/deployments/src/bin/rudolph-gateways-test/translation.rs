@@ -72,7 +72,12 @@ impl Translation {
 fn refusal_in(json: &Value) -> Option<String> {
     match json {
         Value::Object(map) => {
-            if map.get("status").is_some_and(|status| status == "False") {
+            // One type says what is wrong, all others what is right.
+            let bad = match map.get("type").and_then(Value::as_str) {
+                Some("Conflicted") => "True",
+                _ => "False",
+            };
+            if map.get("status").is_some_and(|status| status == bad) {
                 return Some(format!("not accepted: {}", map.get("message")?));
             }
             map.values().find_map(refusal_in)
@@ -94,6 +99,17 @@ mod tests {
         let policies = json!({"policies": [{"status": {"conditions": [condition]}}], "xds": {}});
         let refusal = Translation::of_config_dumps(&policies).unwrap_err();
         assert_eq!(refusal, "not accepted: \"no such field\"");
+    }
+
+    #[test]
+    fn what_is_in_conflict_is_told() {
+        let with = |status: &str| {
+            let condition = json!({"type": "Conflicted", "status": status, "message": "one port"});
+            json!({"listenerSets": [{"status": {"conditions": [condition]}}], "xds": {}})
+        };
+        assert!(Translation::of_config_dumps(&with("False")).is_ok());
+        let refusal = Translation::of_config_dumps(&with("True")).unwrap_err();
+        assert_eq!(refusal, "not accepted: \"one port\"");
     }
 
     #[test]
