@@ -31,7 +31,11 @@ impl Rig {
     }
 
     fn start(&mut self) -> Worker {
-        let mut worker = Worker::new(self.config.clone());
+        self.start_with(self.config.clone())
+    }
+
+    fn start_with(&mut self, config: Arc<Config>) -> Worker {
+        let mut worker = Worker::new(config);
         self.tick(&mut worker);
         worker
     }
@@ -92,4 +96,40 @@ fn a_slot_that_was_given_up_still_tells() {
     last.release(&mut rig.store);
     rig.start();
     assert!(rig.published() > lost, "{} after {lost}", rig.published());
+}
+
+/// Versions are counted over all configurations, so whose slot tells of one does not matter.
+#[test]
+fn a_slot_tells_other_configurations() {
+    let mut rig = Rig::new();
+    let mut last = rig.start();
+    let lost = rig.lose_two_plans(&mut last);
+    last.release(&mut rig.store);
+    let other = config("static", &members(4), &[]);
+    let mut worker = rig.start_with(other);
+    assert!(rig.published() > lost, "{} after {lost}", rig.published());
+    let told = rig.published();
+    rig.lose_plan();
+    worker.release(&mut rig.store);
+    rig.start();
+    assert!(rig.published() > told, "{} after {told}", rig.published());
+}
+
+#[test]
+fn the_plan_before_tells_where_no_slot_does() {
+    let mut rig = Rig::new();
+    let mut last = rig.start();
+    rig.lose_plan();
+    for _ in 0..5 {
+        rig.tick(&mut last);
+    }
+    let newest = rig.published();
+    let plan = rig.store.values[PLAN].bytes.clone();
+    rig.store.put("rudolph/1/0/plan/before", plan);
+    rig.lose_plan();
+    for slot in rig.store.keys_with("/slot/") {
+        rig.store.put(&slot, Vec::new());
+    }
+    rig.start();
+    assert!(rig.published() > newest, "{} after {newest}", rig.published());
 }

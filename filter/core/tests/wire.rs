@@ -11,7 +11,7 @@ use rudolph_core::planner::merge::Contribution;
 use rudolph_core::servers::Members;
 use rudolph_core::sketch::Tracked;
 use rudolph_core::telemetry::PollEnd;
-use rudolph_core::wire::records::{self, Epoch, Poll, Slot, Tenant};
+use rudolph_core::wire::records::{self, Epoch, Poll, Slot, SlotHead, Tenant};
 use rudolph_core::wire::{FORMAT, Kind, WireFault, open, seal};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -81,7 +81,8 @@ fn round_trips() {
     }
     let sealed = records::seal_slot(CONFIG, &slot());
     assert_eq!(records::open_slot(CONFIG, &sealed), Ok(slot()));
-    assert_eq!(records::peek_slot(CONFIG, &sealed), Ok((123, 9)));
+    let head = SlotHead { config: CONFIG, heartbeat_ms: 123, plan_version: 9 };
+    assert_eq!(records::peek_slot(&sealed), Ok(head));
     for members in [members(0), members(1000), weighted(&[5, 6])] {
         let sealed = records::seal_roster(CONFIG, &members);
         assert_eq!(records::open_roster(CONFIG, &sealed), Ok(members));

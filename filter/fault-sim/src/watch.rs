@@ -29,6 +29,8 @@ pub(crate) struct AtWork<'a> {
     pub(crate) lesson: Option<&'a Members>,
     /// How many stores there had been when the job began.
     pub(crate) began: usize,
+    /// The newest plan that any living worker is known to follow.
+    pub(crate) newest_followed: u64,
 }
 
 /// From which store on a roster stood; `None` for one that was damaged.
@@ -58,6 +60,8 @@ pub(crate) struct Watch {
     slots: BTreeMap<String, Held>,
     epochs: BTreeMap<(String, u64), u64>,
     told: BTreeMap<Writer, Told>,
+    /// Plans' versions that a value tells of, by its key.
+    versions: BTreeMap<String, u64>,
     stores: usize,
     plans_published: usize,
 }
@@ -105,6 +109,7 @@ impl Watch {
     pub(crate) fn damaged(&mut self, key: &str) {
         self.stores += 1;
         self.slots.remove(key);
+        self.versions.remove(key);
         self.epochs.retain(|(other, _), _| other != key);
         if let Some(arena) = key.strip_suffix("/roster") {
             let stores = self.stores;
@@ -131,7 +136,11 @@ impl Watch {
         let arena = format!("{prefix}{arena}");
         match what {
             "plan" => self.see_plan(&key, &arena, &write.value, who).map(|()| true),
-            "plan/before" => self.see_before(&key, &write.value).map(|()| false),
+            "plan/before" => {
+                let version = self.see_before(&key, &write.value)?;
+                self.versions.insert(key, version);
+                Ok(false)
+            }
             "roster" => self.see_roster(&key, arena, &write.value, who).map(|()| false),
             "epoch" => self.see_epoch(&key, &write.value).map(|()| false),
             "poll" => {
@@ -155,10 +164,12 @@ impl Watch {
         let digest = owner(key, Kind::Plan, value)?;
         let plan = read(key, records::open_plan(digest, value))?;
         let version = plan.version;
-        let Some(config) = self.configs.get(&digest) else {
+        let Some(config) = self.configs.get(&digest).map(Arc::clone) else {
             return Err(Broken::UnknownKey(key.into()));
         };
-        plan.check(config).map_err(|fault| Broken::UnsoundPlan { version, fault })?;
+        plan.check(&config).map_err(|fault| Broken::UnsoundPlan { version, fault })?;
+        self.forget_what_nothing_tells_of(who.newest_followed);
+        self.versions.insert(key.into(), version);
         let newest = self.plans_of(digest).next_back().map_or(0, |newest| newest.version);
         if version < newest {
             return Err(Broken::PublishedBack { version, newest });
@@ -178,6 +189,13 @@ impl Watch {
         Ok(())
     }
 
+    /// Where all values that told of a plan were damaged, and no worker lives that follows it, its version may be used
+    /// again: nothing is left that could know.
+    fn forget_what_nothing_tells_of(&mut self, newest_followed: u64) {
+        let told = self.versions.values().copied().max().unwrap_or(0).max(newest_followed);
+        self.plans.retain(|(_, version), _| *version <= told);
+    }
+
     /// Whether these members stood in the arena at some moment since the writer began.
     fn stood(&self, arena: &str, config: u64, began: usize, members: &Members) -> bool {
         let Some(history) = self.rosters.get(&(arena.to_owned(), config)) else {
@@ -187,11 +205,11 @@ impl Watch {
         history[first..].iter().any(|(_, roster)| roster.as_ref() == Some(members))
     }
 
-    fn see_before(&self, key: &str, value: &[u8]) -> Result<(), Broken> {
+    fn see_before(&self, key: &str, value: &[u8]) -> Result<u64, Broken> {
         let config = owner(key, Kind::Plan, value)?;
         let plan = read(key, records::open_plan(config, value))?;
         let known = self.plan(config, plan.version).is_some_and(|known| **known == plan);
-        known.then_some(()).ok_or(Broken::NeverPublished { version: plan.version })
+        known.then_some(plan.version).ok_or(Broken::NeverPublished { version: plan.version })
     }
 
     fn see_roster(
@@ -227,6 +245,7 @@ impl Watch {
     fn see_slot(&mut self, key: &str, value: &[u8], who: &AtWork<'_>) -> Result<(), Broken> {
         let config = owner(key, Kind::Slot, value)?;
         let slot = read(key, records::open_slot(config, value))?;
+        self.versions.insert(key.into(), slot.plan_version);
         let held = Held { writer: who.writer, config, heartbeat_ms: slot.heartbeat_ms };
         if let Some(before) = self.slots.insert(key.into(), held)
             && before.config == config

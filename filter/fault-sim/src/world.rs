@@ -176,8 +176,11 @@ impl<'a> World<'a> {
     fn judge_stores(&mut self, i: usize) -> Result<(), Broken> {
         let Some((job, began)) = self.actors[i].job.clone() else { return Ok(()) };
         let writer = self.writer(i, &job);
+        let living = self.actors.iter().filter(|actor| !actor.is_dead);
+        let followed = living.flat_map(|actor| &actor.roots).map(|root| root.version);
+        let newest_followed = followed.max().unwrap_or(0);
         for write in self.host.shared_data().take_journal() {
-            let who = AtWork { writer, lesson: job.lesson(), began };
+            let who = AtWork { writer, lesson: job.lesson(), began, newest_followed };
             self.history
                 .add(|| format!("             stores {}", String::from_utf8_lossy(&write.key)));
             if self.watch.see(&write, &who)? {

@@ -8,7 +8,7 @@ use rudolph_fault_sim::{first_seed_of_today, run_many};
 use rudolph_mock_host::FilterModule;
 
 /// docs/reliability.md tells what each of them found.
-const FOUND: [u64; 14] =
+const FOUND: [u64; 15] =
     [16, 25, 33, 90, 108, 109, 149, 302, 362, 401, 800, 822, 207_770_000_063, 207_770_000_780];
 
 const OF_TODAY: u64 = 200;

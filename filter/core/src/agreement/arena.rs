@@ -172,12 +172,33 @@ impl Arena {
     ) -> Result<u64, StoreFault> {
         let mut highest = 0;
         for arena in 0..MAX_ARENAS {
-            let mut plan = Shelf::new(key(arena, "plan"));
-            let version = plan.read(store, tally, records::peek_plan_version)?;
-            highest = highest.max(version.value.unwrap_or(0));
+            highest = highest.max(version_at(store, tally, key(arena, "plan"))?);
         }
         Ok(highest)
     }
+
+    /// The highest version that anything tells of: plans, those before them, and slots.
+    pub fn highest_told(
+        &self,
+        store: &mut dyn SharedStore,
+        tally: &mut Tally,
+    ) -> Result<u64, StoreFault> {
+        let mut highest = self.highest_version(store, tally)?;
+        for arena in 0..MAX_ARENAS {
+            highest = highest.max(version_at(store, tally, key(arena, "plan/before"))?);
+            slot::peek_all(store, arena, |slot| highest = highest.max(slot.plan_version))?;
+        }
+        Ok(highest)
+    }
+}
+
+fn version_at(
+    store: &mut dyn SharedStore,
+    tally: &mut Tally,
+    key: String,
+) -> Result<u64, StoreFault> {
+    let seen = Shelf::new(key).read(store, tally, records::peek_plan_version)?;
+    Ok(seen.value.unwrap_or(0))
 }
 
 /// Nobody is known to be there.

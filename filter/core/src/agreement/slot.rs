@@ -1,13 +1,13 @@
 //! Slots: where each worker publishes what it counted.
 //!
 //! There is no name for a worker, so it takes the first slot that is free: never used, released, silent for a
-//! whole lease, or unreadable. Whoever overslept its lease finds its compare-and-swap lost and takes another.
+//! whole lease, unreadable, or left by another configuration. Whoever overslept its lease finds its compare-and-swap lost and takes another.
 //! A slot says which plan is the newest that is known in it, and goes on saying so when its worker has ended: if the
 //! plan itself is lost, nothing else may tell.
 
 use super::arena::key;
 use super::{Expect, SharedStore, Shelf, StoreFault, Tally};
-use crate::wire::records::{self, Slot};
+use crate::wire::records::{self, Slot, SlotHead};
 
 /// After this silence a slot may be taken and no longer counts.
 pub const LEASE_MS: u64 = 10_000;
@@ -21,7 +21,7 @@ pub struct OwnSlot {
     config: u64,
     arena: usize,
     held: Option<(usize, Shelf, Expect)>,
-    /// The newest plan that was known in the slots that it took over.
+    /// The newest plan that was known in the slots that it took over, be it another configuration's.
     inherited: u64,
 }
 
@@ -57,11 +57,14 @@ impl OwnSlot {
         }
         for number in 0..MAX_SLOTS {
             let mut shelf = shelf(self.arena, number);
-            let seen = shelf.read_own(store, tally, self.config, records::peek_slot)?;
-            if seen.value.is_some_and(|(heartbeat, _)| alive(heartbeat, slot.heartbeat_ms)) {
+            let seen = shelf.read(store, tally, records::peek_slot)?;
+            let lives = |other: SlotHead| {
+                other.config == self.config && alive(other.heartbeat_ms, slot.heartbeat_ms)
+            };
+            if seen.value.is_some_and(lives) {
                 continue;
             }
-            self.inherited = self.inherited.max(seen.value.map_or(0, |(_, version)| version));
+            self.inherited = self.inherited.max(seen.value.map_or(0, |other| other.plan_version));
             if self.put(store, tally, (number, shelf), seen.expect, &self.sealed(slot))? {
                 return Ok(true);
             }
@@ -142,22 +145,21 @@ pub fn read_numbered(
     Ok(())
 }
 
-/// The newest plan that is known in any slot, also of those who have ended.
-pub fn newest_known(
+/// What all slots of an arena say first, also those of workers that ended and of other configurations.
+pub fn peek_all(
     store: &mut dyn SharedStore,
-    tally: &mut Tally,
-    config: u64,
     arena: usize,
-) -> Result<u64, StoreFault> {
-    let mut newest = 0;
+    mut take: impl FnMut(SlotHead),
+) -> Result<(), StoreFault> {
     for number in 0..MAX_SLOTS {
-        let seen = shelf(arena, number).read_own(store, tally, config, records::peek_slot)?;
+        // Who reads an unreadable slot as its own counts it; a look around does not.
+        let seen = shelf(arena, number).read(store, &mut Tally::default(), records::peek_slot)?;
         if seen.expect == Expect::Absent {
             break;
         }
-        newest = newest.max(seen.value.map_or(0, |(_, version)| version));
+        seen.value.into_iter().for_each(&mut take);
     }
-    Ok(newest)
+    Ok(())
 }
 
 /// The configurations of all living workers in an arena, whatever the directory says of it.
@@ -167,16 +169,11 @@ pub fn inhabitants(
     now_ms: u64,
 ) -> Result<Vec<u64>, StoreFault> {
     let mut configs = Vec::new();
-    for number in 0..MAX_SLOTS {
-        // Who reads an unreadable slot as its own counts it; a look around does not.
-        let seen = shelf(arena, number).read(store, &mut Tally::default(), records::peek_tenant)?;
-        if seen.expect == Expect::Absent {
-            break;
+    peek_all(store, arena, |slot| {
+        if alive(slot.heartbeat_ms, now_ms) {
+            configs.push(slot.config);
         }
-        configs.extend(
-            seen.value.filter(|slot| alive(slot.heartbeat_ms, now_ms)).map(|slot| slot.config),
-        );
-    }
+    })?;
     Ok(configs)
 }
 

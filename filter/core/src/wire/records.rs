@@ -224,16 +224,20 @@ pub fn seal_slot(config: u64, slot: &Slot) -> Vec<u8> {
     })
 }
 
-/// The heartbeat and the plan's version of a slot, for those who look for a free one.
-pub fn peek_slot(config: u64, sealed: &[u8]) -> Result<(u64, u64), WireFault> {
-    let mut reader = open_own(Kind::Slot, config, sealed)?;
-    Ok((reader.u64()?, reader.u64()?))
+/// What a slot says first, whichever configuration's it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotHead {
+    /// Its configuration's digest.
+    pub config: u64,
+    /// See [`Slot`].
+    pub heartbeat_ms: u64,
+    /// See [`Slot`].
+    pub plan_version: u64,
 }
 
-/// Whose slot it is, whichever configuration's, and its heartbeat.
-pub fn peek_tenant(sealed: &[u8]) -> Result<Tenant, WireFault> {
+pub fn peek_slot(sealed: &[u8]) -> Result<SlotHead, WireFault> {
     let (config, mut reader) = open(Kind::Slot, sealed)?;
-    Ok(Tenant { config, heartbeat_ms: reader.u64()? })
+    Ok(SlotHead { config, heartbeat_ms: reader.u64()?, plan_version: reader.u64()? })
 }
 
 pub fn open_slot(config: u64, sealed: &[u8]) -> Result<Slot, WireFault> {

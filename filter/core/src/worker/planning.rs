@@ -167,10 +167,7 @@ impl Worker {
         if let Some(plan) = &seen.value {
             return Ok(known.max(plan.version) + 1);
         }
-        let (config, arena) = (self.config.digest, desk.slot.arena());
-        let highest = known
-            .max(self.arena.highest_version(store, &mut self.tally)?)
-            .max(slot::newest_known(store, &mut self.tally, config, arena)?);
+        let highest = known.max(self.arena.highest_told(store, &mut self.tally)?);
         let peeked = desk.plan.read(store, &mut self.tally, records::peek_plan_version)?;
         let unreadable = peeked.value.is_none() && peeked.expect != Expect::Absent;
         Ok(if unreadable { highest + UNSEEN_VERSIONS } else { highest } + 1)
