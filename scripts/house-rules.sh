@@ -50,6 +50,18 @@ links_exist() {
   return "$broken"
 }
 
+# A change of the code may leave the fault simulation's patches behind.
+planted_faults_apply() {
+  local file broken=0
+  while read -r file; do
+    patch --dry-run -s -f -p1 <"$file" || {
+      echo "$file: it does not apply"
+      broken=1
+    }
+  done <<<"$(matching_files '^filter/fault-sim/planted/.*\.patch$')"
+  return "$broken"
+}
+
 # Warns only: a long file is a smell, not a fault.
 long_files() {
   local file lines

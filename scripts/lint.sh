@@ -76,6 +76,11 @@ fi
 
 check "no registry host or home path in a file" no_private_names
 check "unsafe code in at most one file of the module" unsafe_stays_put
+if have patch; then
+  check "the planted faults apply" planted_faults_apply
+else
+  skip "the planted faults apply" "patch is not installed"
+fi
 check "links in Markdown lead somewhere" links_exist
 check "Rust files under $LONG_FILE lines" long_files
 
