@@ -68,7 +68,7 @@ impl Plan {
             step: 0.02,
             warm_up_s: 1,
             seconds: 6,
-            simulated_seconds: 20,
+            simulated_seconds: 40,
             scans: ScanPlan {
                 servers: 10,
                 table: 2_000,

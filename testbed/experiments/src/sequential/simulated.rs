@@ -138,7 +138,7 @@ mod tests {
     /// The claim in small: ranges do not grow, ten buckets do.
     #[test]
     fn ranges_stay_at_one_server_and_buckets_grow() {
-        let plan = Plan { simulated_seconds: 6, ..Plan::full() };
+        let plan = Plan { simulated_seconds: 40, ..Plan::full() };
         let rps = |placement, servers| {
             let (highest, probes) = search(&plan, placement, servers, 0).unwrap();
             assert!(probes.len() <= 9, "{probes:?}");
