@@ -11,11 +11,14 @@ use crate::render::at;
 /// What a route writes and the cluster reads; a client's own is replaced.
 pub(crate) const HEADER: &str = "x-range-server";
 
+/// So many names of twelve digits there are.
+const NAMES: u64 = 1_000_000_000_000;
+
 const ROUTES: &str = "/route_config/virtual_hosts/0/routes";
 
 /// Puts the routes in place of the shipped ones.
 pub(crate) fn place(manager: &mut Value, span: u64, servers: &[SocketAddr]) -> Result<(), String> {
-    let ranges = Ranges::even(span, servers.len());
+    let ranges = Ranges::even(span.min(NAMES), servers.len());
     let routes = at(manager, ROUTES)?.as_array_mut().ok_or("routes: not a list")?;
     let shipped = std::mem::take(routes);
     for (prefix, part) in prefixes(&ranges) {
@@ -60,7 +63,7 @@ fn blocks(from: u64, to: u64) -> Vec<(u64, u32)> {
     let mut at = from;
     while at < to {
         let mut free = 0;
-        while at % 10_u64.pow(free + 1) == 0 && at + 10_u64.pow(free + 1) <= to {
+        while at.is_multiple_of(10_u64.pow(free + 1)) && at + 10_u64.pow(free + 1) <= to {
             free += 1;
         }
         blocks.push((at, free));
