@@ -12,9 +12,11 @@ mod placement;
 mod plan;
 mod plots;
 mod raw;
+mod rows;
 mod scans;
 mod search;
 mod simulated;
+mod verdicts;
 
 use std::{
     io::{self, Write},
@@ -24,10 +26,11 @@ use std::{
 
 use rudolph_charts::grouped;
 
-pub use outcome::{Outcome, Row, again};
+pub use outcome::{Outcome, again};
 pub use placement::{Layout, Piece, Placement};
 pub use plan::{Plan, ScanPlan, Setting};
 pub use raw::{Highest, Measured, Place, Probe, Scans};
+pub use rows::Row;
 pub use search::Search;
 
 use crate::artefacts::ArtefactError;

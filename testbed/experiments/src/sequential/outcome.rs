@@ -6,11 +6,12 @@ use rudolph_charts::{Emphasis, Row as TableRow, Section, Table, grouped, png};
 use serde_json::{Value, json};
 
 use super::{
-    Highest, Measured, Place, Placement, Scans, Setting, TITLE, plots,
+    Measured, Place, Placement, Row, Scans, Setting, TITLE, plots,
     raw::{self, rounded},
+    rows::{find, rows},
+    verdicts::verdicts,
 };
 use crate::{
-    Spread,
     artefacts::{ArtefactError, remove_plots},
     expectation::Verdict,
     figures::Plot,
@@ -18,27 +19,6 @@ use crate::{
 };
 
 const PNG_SCALE: f32 = 2.0;
-/// What counts as linear: so many times as much from twice the servers.
-const LINEAR: f64 = 1.9;
-/// What counts as no growth.
-const FLAT: f64 = 1.1;
-/// How far real Envoy and the simulator may lie apart: the simulator knows no network and no gateway's own time.
-const APART: f64 = 0.15;
-
-/// One placement on so many servers, medians over the repeats.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    pub strategy: Placement,
-    pub place: Place,
-    pub servers: usize,
-    pub rps: Spread,
-    pub mean_ms: f64,
-    pub p99_ms: f64,
-    pub busiest_percent: f64,
-    /// Over half as many servers, where they were measured.
-    pub growth: Option<f64>,
-    pub void: Vec<String>,
-}
 
 /// All that the experiment tells.
 #[derive(Debug, Clone)]
@@ -176,7 +156,7 @@ impl Outcome {
         let cells = |row: &Row| {
             let cells = TableRow::new([
                 row.strategy.to_string(),
-                place_word(row.place).to_owned(),
+                row.place.word().to_owned(),
                 row.servers.to_string(),
                 grouped(row.rps.median, 0),
                 grouped(row.rps.low, 0),
@@ -266,187 +246,10 @@ const PUBLISHED: &str = "Published for a range-partitioned database with a hash-
                          (`hash_10_one_owner`, by `pin`), ten buckets use ten servers and no more, and `hash_4n_one_owner` has \
                          four a server.";
 
-fn place_word(place: Place) -> &'static str {
-    match place {
-        Place::Envoy => "Envoy",
-        Place::Simulator => "simulator",
-    }
-}
-
-/// Envoy's first, each strategy by its sizes.
-pub(super) fn rows(highest: &[Highest]) -> Vec<Row> {
-    let mut kinds: Vec<(Place, Placement, usize)> =
-        highest.iter().map(|one| (one.place, one.strategy, one.servers)).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let mut rows: Vec<Row> = kinds.into_iter().filter_map(|kind| row(kind, highest)).collect();
-    let alike = rows.clone();
-    for row in &mut rows {
-        let half = find(&alike, row.strategy, row.place, row.servers / 2);
-        let half = half.filter(|half| 2 * half.servers == row.servers);
-        row.growth = half.map(|half| row.rps.median / half.rps.median);
-    }
-    rows
-}
-
-fn row((place, strategy, servers): (Place, Placement, usize), highest: &[Highest]) -> Option<Row> {
-    let own = || {
-        highest
-            .iter()
-            .filter(move |one| (one.place, one.strategy, one.servers) == (place, strategy, servers))
-    };
-    let median = |value: fn(&Highest) -> f64| {
-        Spread::of(&own().map(value).collect::<Vec<_>>()).map_or(f64::NAN, |spread| spread.median)
-    };
-    Some(Row {
-        strategy,
-        place,
-        servers,
-        rps: Spread::of(&own().map(|one| one.rps).collect::<Vec<_>>())?,
-        mean_ms: median(|one| one.mean_ms),
-        p99_ms: median(|one| one.p99_ms),
-        busiest_percent: median(|one| one.busiest_percent),
-        growth: None,
-        void: own().filter(|one| !one.void.is_empty()).map(|one| one.void.clone()).collect(),
-    })
-}
-
-pub(super) fn find(
-    rows: &[Row],
-    strategy: Placement,
-    place: Place,
-    servers: usize,
-) -> Option<&Row> {
-    rows.iter().find(|row| (row.strategy, row.place, row.servers) == (strategy, place, servers))
-}
-
-/// Sizes up to here are those of the published figure.
-const PUBLISHED_SERVERS: usize = 20;
-
-pub(super) fn verdicts(rows: &[Row], scans: &[Scans]) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for row in rows.iter().filter(|row| row.servers <= PUBLISHED_SERVERS) {
-        verdicts.extend(growth_verdict(row));
-    }
-    for row in rows.iter().filter(|row| row.place == Place::Simulator) {
-        let Some(real) = find(rows, row.strategy, Place::Envoy, row.servers) else { continue };
-        let ratio = real.rps.median / row.rps.median;
-        verdicts.push(Verdict {
-            expected: format!(
-                "{} on {} servers: real Envoy within {:.0} % of the simulator",
-                row.strategy,
-                row.servers,
-                100.0 * APART
-            ),
-            found: format!("{ratio:.2} of it"),
-            held: (ratio - 1.0).abs() <= APART,
-        });
-    }
-    verdicts.extend(scans.iter().filter(|row| row.scanners == 1).filter_map(scan_verdict));
-    verdicts
-}
-
-fn growth_verdict(row: &Row) -> Option<Verdict> {
-    let growth = row.growth?;
-    let out_of_buckets = row.strategy == Placement::Hash10OneOwner
-        && row.servers > super::placement::PUBLISHED_BUCKETS as usize;
-    let flat = row.strategy == Placement::Range || out_of_buckets;
-    let (bound, held) = if flat {
-        (format!("at most {FLAT} times"), growth <= FLAT)
-    } else {
-        (format!("at least {LINEAR} times"), growth >= LINEAR)
-    };
-    Some(Verdict {
-        expected: format!(
-            "{} in {}: {} servers carry {bound} what {} do",
-            row.strategy,
-            place_word(row.place),
-            row.servers,
-            row.servers / 2
-        ),
-        found: format!("{growth:.2}"),
-        held,
-    })
-}
-
-/// A scan visits every bucket, and costs what the model says.
-fn scan_verdict(row: &Scans) -> Option<Verdict> {
-    if row.buckets == 0 {
-        return None;
-    }
-    let visits = (row.requests_a_scan - f64::from(row.buckets)).abs() < 1e-9;
-    let ratio = row.work_ms_a_scan / row.model_work_ms;
-    Some(Verdict {
-        expected: format!(
-            "a scan of {} keys visits each of {} buckets, and takes within {:.0} % of the model's {:.1} ms of slots",
-            row.length,
-            row.buckets,
-            100.0 * APART,
-            row.model_work_ms
-        ),
-        found: format!("{:.0} requests, {:.1} ms", row.requests_a_scan, row.work_ms_a_scan),
-        held: visits && (ratio - 1.0).abs() <= APART,
-    })
-}
-
 /// Made anew from the raw figures in `folder`.
 pub fn again(folder: &Path) -> Result<Outcome, ArtefactError> {
     let (setting, measured) = raw::read(folder)?;
     let outcome = Outcome::of(setting, &measured);
     outcome.write(folder)?;
     Ok(outcome)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn highest(strategy: Placement, servers: usize, repeat: u32, rps: f64) -> Highest {
-        Highest {
-            strategy,
-            place: Place::Simulator,
-            servers,
-            repeat,
-            rps,
-            mean_ms: 9.0,
-            p99_ms: 20.0,
-            busiest_percent: 20.0,
-            machine_busy_percent: 0.0,
-            probes: 8,
-            void: String::new(),
-        }
-    }
-
-    #[test]
-    fn growth_is_of_medians_over_half_the_servers() {
-        let all: Vec<Highest> =
-            [(5, [90.0, 100.0, 300.0]), (10, [180.0, 210.0, 190.0]), (40, [1.0; 3])]
-                .into_iter()
-                .flat_map(|(servers, rps)| {
-                    (1..)
-                        .zip(rps)
-                        .map(move |(repeat, rps)| highest(Placement::Keys, servers, repeat, rps))
-                })
-                .collect();
-        let rows = rows(&all);
-        let growth: Vec<Option<f64>> = rows.iter().map(|row| row.growth).collect();
-        assert_eq!(growth, [None, Some(1.9), None], "there is no 20 to compare 40 with");
-        assert_eq!((rows[0].rps.low, rows[0].rps.high), (90.0, 300.0));
-    }
-
-    #[test]
-    fn ranges_must_not_grow_and_buckets_must() {
-        let of = |strategy, low: f64, high: f64| {
-            let servers = if strategy == Placement::Hash10OneOwner { [10, 20] } else { [5, 10] };
-            let all =
-                [highest(strategy, servers[0], 1, low), highest(strategy, servers[1], 1, high)];
-            let verdicts = verdicts(&rows(&all), &[]);
-            assert_eq!(verdicts.len(), 1, "{verdicts:?}");
-            verdicts[0].held
-        };
-        assert!(of(Placement::Range, 100.0, 105.0) && !of(Placement::Range, 100.0, 120.0));
-        assert!(of(Placement::Hash10, 100.0, 195.0) && !of(Placement::Hash10, 100.0, 185.0));
-        assert!(of(Placement::Hash10OneOwner, 100.0, 101.0), "ten buckets, ten servers");
-        assert!(!of(Placement::Hash10OneOwner, 100.0, 200.0));
-    }
 }

@@ -15,6 +15,16 @@ pub enum Place {
     Simulator,
 }
 
+impl Place {
+    /// For tables and sentences.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Envoy => "Envoy",
+            Self::Simulator => "simulator",
+        }
+    }
+}
+
 /// One rate, tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
