@@ -1,12 +1,12 @@
 //! The search in real Envoy: one cluster a search, and new keys for each probe of it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rudolph_cluster::{Cluster, ServerSettings};
 use rudolph_load_generator::{Arrivals, LoadConfig, LoadRun, Report};
 
 use super::{
-    Placement, Plan, SequentialError,
+    Placement, Plan, SequentialError, link,
     placement::{SPAN, writes},
     raw::{Highest, Place, Probe, rounded},
 };
@@ -16,9 +16,10 @@ use crate::machine::ProcessorTime;
 const LONGEST: Duration = Duration::from_secs(1);
 /// More of all processors than this, and they were the limit instead of the servers.
 const MOST_BUSY_PERCENT: f64 = 92.0;
-/// Many more than are under way while the mean is under the limit; few enough that servers are soon done with what an
-/// overload left them.
+/// Many more than are under way while the mean is under the limit.
 const CONNECTIONS: usize = 400;
+const LONGEST_DRAIN: Duration = Duration::from_secs(60);
+const DRAIN_POLL: Duration = Duration::from_millis(50);
 /// Load before the first probe: connections are opened, hot buckets become known.
 const SETTLING: Duration = Duration::from_secs(2);
 
@@ -37,9 +38,7 @@ pub(super) async fn search(
     run.load(&mut cluster, plan.capacity_rps() / 4.0, Duration::ZERO, settling).await?;
     let mut probes: Vec<Probe> = Vec::new();
     while let Some(rate) = search.next_rate() {
-        if probes.last().is_some_and(|probe| !probe.passed) {
-            tokio::time::sleep(run.drain_time()).await;
-        }
+        drained(&cluster).await?;
         let probe = run.probe(&mut cluster, rate).await?;
         told(&probe);
         search.tell(probe.passed);
@@ -67,6 +66,26 @@ pub(super) async fn start(
     Ok(placement.enter(builder, span).start().await?)
 }
 
+/// Waits until no request waits at any server: a write goes on after its client has given up, so an overload leaves more
+/// than there are connections, and the next probe must not find it.
+async fn drained(cluster: &Cluster) -> Result<(), SequentialError> {
+    let started = Instant::now();
+    let mut servers = cluster.server_addresses();
+    while let Some(&target) = servers.last() {
+        let waiting = link::metric(target, "rudolph_app_queue_length").await?;
+        if waiting == 0.0 {
+            servers.pop();
+        } else if started.elapsed() > LONGEST_DRAIN {
+            let reason =
+                format!("{waiting} writes still wait after {LONGEST_DRAIN:?} without load");
+            return Err(SequentialError::Server { target, reason });
+        } else {
+            tokio::time::sleep(DRAIN_POLL).await;
+        }
+    }
+    Ok(())
+}
+
 struct Run<'a> {
     plan: &'a Plan,
     placement: Placement,
@@ -77,11 +96,6 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What an overload leaves behind at most: every connection's request, all at one server.
-    fn drain_time(&self) -> Duration {
-        Duration::from_secs_f64(CONNECTIONS as f64 / self.plan.capacity_rps())
-    }
-
     async fn probe(&mut self, cluster: &mut Cluster, rate: f64) -> Result<Probe, SequentialError> {
         let warm_up = Duration::from_secs(self.plan.warm_up_s);
         let duration = Duration::from_secs(self.plan.seconds);

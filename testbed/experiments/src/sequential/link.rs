@@ -26,7 +26,7 @@ pub(super) struct Answer {
 
 impl Link {
     pub(super) async fn open(target: SocketAddr) -> Result<Self, SequentialError> {
-        let failed = |reason: String| SequentialError::Scan { target, reason };
+        let failed = |reason: String| SequentialError::Server { target, reason };
         let stream = TcpStream::connect(target).await.map_err(|e| failed(e.to_string()))?;
         _ = stream.set_nodelay(true); // only slower without
         let opened = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
@@ -42,7 +42,7 @@ impl Link {
     /// `key` goes into the header by which the gateway routes.
     pub(super) async fn get(&mut self, path: &str, key: &str) -> Result<Answer, SequentialError> {
         let target = self.target;
-        let failed = |reason: String| SequentialError::Scan { target, reason };
+        let failed = |reason: String| SequentialError::Server { target, reason };
         let request = Request::get(path).header(HOST, target.to_string()).header("x-key", key);
         let request = request.body(Empty::new()).map_err(|error| failed(error.to_string()))?;
         let answer = self.sender.send_request(request).await.map_err(|e| failed(e.to_string()))?;
@@ -55,4 +55,13 @@ impl Link {
             body,
         })
     }
+}
+
+/// One of a server's own metrics.
+pub(super) async fn metric(target: SocketAddr, name: &str) -> Result<f64, SequentialError> {
+    let page = Link::open(target).await?.get("/metrics", "-").await?;
+    let text = String::from_utf8_lossy(&page.body).into_owned();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    let value = line.and_then(|value| value.trim().parse().ok());
+    value.ok_or_else(|| SequentialError::Server { target, reason: format!("no metric {name}") })
 }

@@ -47,8 +47,8 @@ pub enum SequentialError {
     Load(#[from] rudolph_load_generator::LoadError),
     #[error("simulator: {0}")]
     Simulator(String),
-    #[error("scan at {target}: {reason}")]
-    Scan { target: SocketAddr, reason: String },
+    #[error("{target}: {reason}")]
+    Server { target: SocketAddr, reason: String },
     #[error("stopped; what was measured is kept beside earlier results")]
     Interrupted,
     #[error(transparent)]

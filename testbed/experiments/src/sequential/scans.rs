@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use super::{
     Layout, Piece, Placement, Plan, SequentialError, envoy,
-    link::Link,
+    link::{self, Link},
     model::ScanModel,
     placement::{SPAN, writes},
     raw::{Scans, rounded},
@@ -82,7 +82,7 @@ async fn fill(cluster: &Cluster, table: &Table, keys: u64) -> Result<(), Sequent
     let report = LoadRun::start(config)?.finish_anyway().await?;
     if report.error_count > 0 {
         let reason = format!("{} of {keys} keys were not written", report.error_count);
-        return Err(SequentialError::Scan { target: cluster.envoy_address(), reason });
+        return Err(SequentialError::Server { target: cluster.envoy_address(), reason });
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ async fn measure(
     }
     let mut all: Vec<Scanned> = Vec::new();
     while let Some(done) = tasks.join_next().await {
-        let lost = |_| SequentialError::Scan {
+        let lost = |_| SequentialError::Server {
             target: cluster.envoy_address(),
             reason: "a scanner panicked".to_owned(),
         };
@@ -246,7 +246,7 @@ impl Scanner {
     }
 
     fn failed(&self, reason: String) -> SequentialError {
-        SequentialError::Scan { target: self.target, reason }
+        SequentialError::Server { target: self.target, reason }
     }
 }
 
@@ -259,7 +259,7 @@ async fn ask(mut link: Link, piece: Piece) -> Result<(Link, Vec<u64>, String), S
     let answer = link.get(&format!("/kv/{key}?to={to}"), &key).await?;
     if answer.status != 200 {
         let reason = format!("{} for a scan from {key}: {}", answer.status, text(&answer.body));
-        return Err(SequentialError::Scan { target: link.target(), reason });
+        return Err(SequentialError::Server { target: link.target(), reason });
     }
     let numbers = answer.body.split(|byte| *byte == b'\n').filter_map(number_of);
     Ok((link, numbers.collect(), answer.server))
@@ -275,16 +275,7 @@ fn number_of(key: &[u8]) -> Option<u64> {
 async fn seconds_in_slots(servers: &[SocketAddr]) -> Result<f64, SequentialError> {
     let mut sum = 0.0;
     for &target in servers {
-        let page = Link::open(target).await?.get("/metrics", "-").await?;
-        let text = String::from_utf8_lossy(&page.body).into_owned();
-        let line =
-            text.lines().find_map(|line| line.strip_prefix("rudolph_app_service_seconds_sum "));
-        let value = line.and_then(|value| value.trim().parse::<f64>().ok());
-        let missing = || SequentialError::Scan {
-            target,
-            reason: "no rudolph_app_service_seconds_sum among its metrics".to_owned(),
-        };
-        sum += value.ok_or_else(missing)?;
+        sum += link::metric(target, "rudolph_app_service_seconds_sum").await?;
     }
     Ok(sum)
 }
