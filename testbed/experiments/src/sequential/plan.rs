@@ -54,7 +54,7 @@ pub struct Setting {
 }
 
 impl Plan {
-    /// Service times such that ten servers at full rate are a third of what two cores carry.
+    /// Service times such that two cores carry ten servers at full rate, 2,500 writes a second, and have room to spare.
     #[must_use]
     pub fn full() -> Self {
         Self {

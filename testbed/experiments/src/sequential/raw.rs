@@ -82,7 +82,10 @@ impl Highest {
     ) -> Self {
         let by_rate = |one: &&Probe, other: &&Probe| one.offered_rps.total_cmp(&other.offered_rps);
         let best = probes.iter().filter(|probe| probe.passed).max_by(by_rate);
-        let above = probes.iter().filter(|probe| !probe.passed).min_by(by_rate);
+        let reached = best.map_or(0.0, |probe| probe.offered_rps);
+        let failed = probes.iter().filter(|probe| !probe.passed && probe.offered_rps > reached);
+        // Of several tries at one rate the last one decided.
+        let above = failed.rev().min_by(by_rate);
         let value = |of: fn(&Probe) -> f64| best.map_or(0.0, of);
         Self {
             strategy,
@@ -178,4 +181,64 @@ fn rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ArtefactError> {
 /// Numbers to three digits after the point: no more were measured.
 pub(super) fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(offered_rps: f64, mean_ms: f64, void: &str) -> Probe {
+        let mut probe = Probe {
+            strategy: Placement::Range,
+            place: Place::Envoy,
+            servers: 5,
+            repeat: 1,
+            offered_rps,
+            rps: offered_rps,
+            mean_ms,
+            p99_ms: mean_ms,
+            errors: 0,
+            busiest_percent: 100.0,
+            passed: false,
+            machine_busy_percent: 50.0,
+            void: void.to_owned(),
+        };
+        probe.judge(10.0);
+        probe
+    }
+
+    #[test]
+    fn only_the_rate_above_the_answer_can_make_it_void() {
+        let of = |probes: &[Probe]| Highest::of(probes, Placement::Range, Place::Envoy, 5, 0);
+        let stalled = [
+            probe(300.0, 20.0, ""),
+            probe(100.0, 50.0, "late"),
+            probe(100.0, 8.0, ""),
+            probe(200.0, 9.0, ""),
+        ];
+        let highest = of(&stalled);
+        assert_eq!((highest.rps, highest.void.as_str()), (200.0, ""), "a stall below it is past");
+        let highest = of(&[probe(100.0, 8.0, ""), probe(200.0, 11.0, "busy")]);
+        assert_eq!((highest.rps, highest.void.as_str()), (100.0, "busy"));
+        let again = [probe(200.0, 11.0, "busy"), probe(200.0, 12.0, ""), probe(100.0, 8.0, "")];
+        assert_eq!(of(&again).void, "", "the last try was sound");
+        assert_eq!(of(&[probe(100.0, 18.0, "")]).rps, 0.0);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = Setting {
+            plan: super::super::Plan::full(),
+            quick: false,
+            machine: crate::Machine::this(),
+            command: "c".to_owned(),
+            versions: "v".to_owned(),
+        };
+        let probes = vec![probe(100.0, 8.5, ""), probe(200.0, 11.0, "late, and busy")];
+        let highest = vec![Highest::of(&probes, Placement::Hash10, Place::Simulator, 5, 2)];
+        let measured = Measured { highest, probes, scans: Vec::new() };
+        write(folder.path(), &setting, &measured).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), (setting, measured));
+    }
 }
