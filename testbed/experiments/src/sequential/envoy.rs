@@ -18,8 +18,6 @@ const LONGEST: Duration = Duration::from_secs(1);
 const MOST_BUSY_PERCENT: f64 = 92.0;
 /// Many more than are under way while the mean is under the limit.
 const CONNECTIONS: usize = 400;
-/// Of a probe, while it says nothing. One stall of the machine must not halve what a search finds.
-const MOST_TRIES: u32 = 3;
 const LONGEST_DRAIN: Duration = Duration::from_secs(60);
 const DRAIN_POLL: Duration = Duration::from_millis(50);
 /// Load before the first probe: connections are opened, hot buckets become known.
@@ -44,7 +42,7 @@ pub(super) async fn search(
         drained(&cluster).await?;
         let probe = run.probe(&mut cluster, rate).await?;
         told(&probe);
-        let again = tries < MOST_TRIES && says_nothing(&probe);
+        let again = tries < plan.tries && says_nothing(&probe);
         tries = if again { tries + 1 } else { 1 };
         if !again {
             search.tell(probe.passed);

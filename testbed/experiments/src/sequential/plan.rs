@@ -21,6 +21,8 @@ pub struct Plan {
     /// Of each probe in Envoy.
     pub warm_up_s: u64,
     pub seconds: u64,
+    /// Of a probe that says nothing because the machine was its limit. One stall must not halve what a search finds.
+    pub tries: u32,
     /// Of each probe in the simulator.
     pub simulated_seconds: u64,
     pub scans: ScanPlan,
@@ -68,6 +70,7 @@ impl Plan {
             step: 0.02,
             warm_up_s: 1,
             seconds: 6,
+            tries: 3,
             simulated_seconds: 40,
             scans: ScanPlan {
                 servers: 10,
@@ -92,6 +95,7 @@ impl Plan {
             repeats: 1,
             step: 1.0,
             seconds: 1,
+            tries: 1,
             simulated_seconds: 4,
             scans: ScanPlan {
                 servers: 4,
