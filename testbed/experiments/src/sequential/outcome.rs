@@ -161,7 +161,9 @@ impl Outcome {
                 grouped(row.rps.median, 0),
                 grouped(row.rps.low, 0),
                 grouped(row.rps.high, 0),
-                row.growth.map_or("–".to_owned(), |growth| format!("{growth:.2}")),
+                row.growth
+                    .filter(|growth| growth.is_finite())
+                    .map_or("–".to_owned(), |growth| format!("{growth:.2}")),
                 format!("{:.2}", row.mean_ms),
                 format!("{:.1}", row.p99_ms),
                 format!("{:.0}", row.busiest_percent),
@@ -220,7 +222,7 @@ impl Outcome {
             Place::Envoy,
             largest,
         ));
-        if let Some((range, hash)) = pair {
+        if let Some((range, hash)) = pair.filter(|(range, _)| range.rps.median > 0.0) {
             paragraphs.push(format!(
                 "On {largest} real servers ranges carry {} writes a second, all of them at one server, and ten buckets {}: \
                  {:.1} times as much.",

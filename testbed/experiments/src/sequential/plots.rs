@@ -36,9 +36,9 @@ fn writes(plan: &Plan, rows: &[Row]) -> LineChart {
     LineChart {
         title: "Sequential writes: ranges stay at one server, buckets grow".to_owned(),
         subtitle: format!(
-            "Highest rate with a mean under {} ms; a write holds one of {} slots for {} ms; medians of {} searches; faint: \
-             the simulator",
-            plan.limit_ms, plan.slots, plan.service_ms, plan.repeats
+            "Highest rate with a mean under {} ms; writes of {} ms, slots a server: {}; medians, searches: {}; faint: the \
+             simulator",
+            plan.limit_ms, plan.service_ms, plan.slots, plan.repeats
         ),
         x: Axis::from_zero("servers"),
         y: Axis::from_zero("writes a second"),

@@ -29,17 +29,19 @@ pub(super) fn rows(highest: &[Highest]) -> Vec<Row> {
     for row in &mut rows {
         let half = find(&alike, row.strategy, row.place, row.servers / 2);
         let half = half.filter(|half| 2 * half.servers == row.servers);
-        row.growth = half.map(|half| row.rps.median / half.rps.median);
+        // Where no rate passed there is nothing to compare, and a bound on it does not hold.
+        let some = |row: &Row| if row.rps.median > 0.0 { row.rps.median } else { f64::NAN };
+        row.growth = half.map(|half| some(row) / some(half));
     }
     rows
 }
 
 fn row((place, strategy, servers): (Place, Placement, usize), highest: &[Highest]) -> Option<Row> {
-    let own = || {
-        highest
-            .iter()
-            .filter(move |one| (one.place, one.strategy, one.servers) == (place, strategy, servers))
-    };
+    let of_kind =
+        |one: &&Highest| (one.place, one.strategy, one.servers) == (place, strategy, servers);
+    // Void ones are left out, unless all are such.
+    let sound = highest.iter().filter(of_kind).any(|one| one.void.is_empty());
+    let own = || highest.iter().filter(of_kind).filter(move |one| !sound || one.void.is_empty());
     let median = |value: fn(&Highest) -> f64| {
         Spread::of(&own().map(value).collect::<Vec<_>>()).map_or(f64::NAN, |spread| spread.median)
     };
@@ -105,5 +107,19 @@ pub(super) mod tests {
         let growth: Vec<Option<f64>> = rows.iter().map(|row| row.growth).collect();
         assert_eq!(growth, [None, Some(1.9), None], "there is no 20 to compare 40 with");
         assert_eq!((rows[0].rps.low, rows[0].rps.high), (90.0, 300.0));
+    }
+
+    #[test]
+    fn void_searches_do_not_count_and_nothing_found_is_no_growth() {
+        let void = |one: Highest| Highest { void: "busy".to_owned(), ..one };
+        let all = [
+            highest(Placement::Keys, 5, 1, 100.0),
+            void(highest(Placement::Keys, 5, 2, 1.0)),
+            void(highest(Placement::Keys, 10, 1, 0.0)),
+        ];
+        let rows = rows(&all);
+        assert_eq!((rows[0].rps.median, rows[0].void.len()), (100.0, 0));
+        assert_eq!(rows[1].void.len(), 1, "all are such");
+        assert!(rows[1].growth.unwrap().is_nan());
     }
 }
