@@ -14,6 +14,8 @@ pub struct ServerConfig {
     pub slots: usize,
     pub queue_limit: usize,
     pub service: ServiceTimes,
+    /// What each key of a scan adds to its service time, which else is a miss's.
+    pub scan_row: Duration,
     /// Size of the value that an absent key gets; `None` answers 404 for it.
     pub absent_value_bytes: Option<usize>,
     pub max_value_bytes: usize,
@@ -33,6 +35,7 @@ impl Default for ServerConfig {
             slots: 4,
             queue_limit: 10_000,
             service: ServiceTimes::default(),
+            scan_row: Duration::ZERO,
             absent_value_bytes: Some(128),
             max_value_bytes: 1 << 20,
             drain_notice: Duration::from_secs(1),
@@ -53,6 +56,14 @@ impl ServiceTimes {
     pub fn from_ms(hit_ms: f64, miss_ms: f64) -> Result<Self, ConfigError> {
         Ok(Self { hit: milliseconds("hit-ms", hit_ms)?, miss: milliseconds("miss-ms", miss_ms)? })
     }
+}
+
+/// The time a scanned key takes, from microseconds as people write them.
+pub fn scan_row_from_us(row_us: f64) -> Result<Duration, ConfigError> {
+    if (0.0..=1e6).contains(&row_us) {
+        return Ok(Duration::from_secs_f64(row_us / 1e6));
+    }
+    Err(refusal("scan-row-us", row_us, "0 to 1000000"))
 }
 
 fn milliseconds(option: &'static str, value: f64) -> Result<Duration, ConfigError> {

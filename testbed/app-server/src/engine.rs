@@ -20,6 +20,7 @@ pub struct Engine {
     database: Arc<dyn Database>,
     slots: Arc<Slots>,
     service: ServiceTimes,
+    scan_row: Duration,
     absent_value_bytes: Option<usize>,
     write_marks: WriteMarks,
     metrics: Metrics,
@@ -55,6 +56,7 @@ impl Engine {
             database,
             slots: Slots::new(config.slots, config.queue_limit),
             service: config.service,
+            scan_row: config.scan_row,
             absent_value_bytes: config.absent_value_bytes,
             write_marks: WriteMarks::new(),
             metrics: Metrics::new(),
@@ -93,6 +95,20 @@ impl Engine {
         };
         self.metrics.observe_service(started.elapsed());
         Ok(found)
+    }
+
+    /// The keys in `from..to`, at most one more than [`crate::LONGEST_SCAN`]. It goes past the cache: a scan holds its slot
+    /// for a miss, which finds the first key, and for a set time a key.
+    pub async fn scan(&self, from: Vec<u8>, to: Vec<u8>) -> Result<Vec<Vec<u8>>, EngineError> {
+        self.metrics.reads.inc();
+        let slot = self.enter().await?;
+        let started = Instant::now();
+        self.metrics.database_reads.inc();
+        let keys = self.count_error(self.database.scan(from, to).await)?;
+        let rows = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+        slot.serve_for(self.service.miss + self.scan_row.saturating_mul(rows)).await;
+        self.metrics.observe_service(started.elapsed());
+        Ok(keys)
     }
 
     /// Returns once the database has the value. Run it to its end: dropped half-way, the cache could miss the write.

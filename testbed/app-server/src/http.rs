@@ -12,14 +12,16 @@ use hyper::{
 use tokio::sync::watch;
 
 use crate::{
-    CacheOutcome, Engine, EngineError, Found,
-    key_path::{KeyPathError, key_of},
+    CacheOutcome, Engine, EngineError, Found, LONGEST_SCAN,
+    key_path::{KeyPathError, end_of_scan, key_of},
     server::Phase,
 };
 
 type Answer = Response<Full<Bytes>>;
 
 const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
+/// How many keys a scan found.
+const X_ROWS: HeaderName = HeaderName::from_static("x-rows");
 const X_SERVER: HeaderName = HeaderName::from_static("x-server");
 /// On a read that fills the cache and takes no service time.
 const X_WARM: HeaderName = HeaderName::from_static("x-warm");
@@ -59,6 +61,9 @@ impl Handler {
 
     async fn key_value(&self, request: Request<Incoming>, key: Vec<u8>) -> Answer {
         match *request.method() {
+            Method::GET if request.uri().query().is_some_and(|query| query.contains("to=")) => {
+                self.scan(&request, key).await
+            }
             Method::GET if request.headers().contains_key(X_WARM) => {
                 read_answer(self.engine.warm(&key).await)
             }
@@ -73,6 +78,32 @@ impl Handler {
                 answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, PUT"));
                 answer
             }
+        }
+    }
+
+    /// `GET /kv/FROM?to=END`: the keys from one up to another, in order, a line each.
+    async fn scan(&self, request: &Request<Incoming>, from: Vec<u8>) -> Answer {
+        let to = match end_of_scan(request.uri().query()) {
+            Some(Ok(to)) => to,
+            Some(Err(error)) => return self.refuse(status_of(error), &error),
+            None => return self.refuse(StatusCode::BAD_REQUEST, &"a scan ends with to=KEY"),
+        };
+        match self.engine.scan(from, to).await {
+            Ok(keys) if keys.len() > LONGEST_SCAN => {
+                let message = format!("the scan finds more than {LONGEST_SCAN} keys");
+                self.refuse(StatusCode::PAYLOAD_TOO_LARGE, &message)
+            }
+            Ok(keys) => {
+                let mut body = Vec::new();
+                for key in &keys {
+                    body.extend_from_slice(key);
+                    body.push(b'\n');
+                }
+                let mut answer = Response::new(Full::new(Bytes::from(body)));
+                answer.headers_mut().insert(X_ROWS, HeaderValue::from(keys.len()));
+                answer
+            }
+            Err(error) => failure(&error),
         }
     }
 

@@ -17,7 +17,15 @@ pub(crate) enum KeyPathError {
 
 /// The key in `/kv/KEY`, any bytes, percent-encoded where HTTP asks for it.
 pub(crate) fn key_of(path: &str) -> Result<Vec<u8>, KeyPathError> {
-    let encoded = path.strip_prefix("/kv/").ok_or(KeyPathError::NoSuchPath)?;
+    decode(path.strip_prefix("/kv/").ok_or(KeyPathError::NoSuchPath)?)
+}
+
+/// The key at which a scan ends, which it leaves out: the `to=KEY` of a query. `None`: no scan is asked for.
+pub(crate) fn end_of_scan(query: Option<&str>) -> Option<Result<Vec<u8>, KeyPathError>> {
+    query?.split('&').find_map(|pair| pair.strip_prefix("to=")).map(decode)
+}
+
+fn decode(encoded: &str) -> Result<Vec<u8>, KeyPathError> {
     let mut key = Vec::with_capacity(encoded.len());
     let mut rest = encoded.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
@@ -59,6 +67,15 @@ mod tests {
         assert_eq!(key_of("/kv/a-b").unwrap(), b"a-b");
         assert_eq!(key_of("/kv/%00%fF%2f+%25").unwrap(), b"\x00\xff/+%");
         assert_eq!(key_of(&format!("/kv/{}", "%41".repeat(1024))).unwrap().len(), 1024);
+    }
+
+    #[test]
+    fn a_scan_has_an_end() {
+        assert_eq!(end_of_scan(None), None);
+        assert_eq!(end_of_scan(Some("from=a")), None);
+        assert_eq!(end_of_scan(Some("x=1&to=%7B3%7Dk9")), Some(Ok(b"{3}k9".to_vec())));
+        assert_eq!(end_of_scan(Some("to=")), Some(Err(KeyPathError::Empty)));
+        assert_eq!(end_of_scan(Some("to=%zz")), Some(Err(KeyPathError::BadEscape)));
     }
 
     #[test]

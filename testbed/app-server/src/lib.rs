@@ -14,8 +14,8 @@ mod server;
 mod slots;
 mod write_marks;
 
-pub use config::{ConfigError, DatabaseUrl, ServerConfig, ServiceTimes};
-pub use database::{Database, DatabaseError, DatabaseFuture, open_database};
+pub use config::{ConfigError, DatabaseUrl, ServerConfig, ServiceTimes, scan_row_from_us};
+pub use database::{Database, DatabaseError, DatabaseFuture, LONGEST_SCAN, open_database};
 pub use engine::{CacheOutcome, Engine, EngineError, Found};
 pub use metrics::Metrics;
 pub use rudolph_cache::{Cache, CacheLimits, LruCache};

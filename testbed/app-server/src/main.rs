@@ -11,7 +11,7 @@ use std::{
 use clap::{ArgAction, Parser};
 use rudolph_app_server::{
     CacheLimits, ConfigError, DatabaseUrl, RunningServer, ServerConfig, ServiceTimes, StartError,
-    start,
+    scan_row_from_us, start,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -49,6 +49,9 @@ struct Options {
     /// Time that a miss or a write holds its slot; 0 is real speed
     #[arg(long, default_value_t = 0.0)]
     miss_ms: f64,
+    /// Time that each key of a scan holds its slot, besides that of a miss, in microseconds
+    #[arg(long, default_value_t = 0.0)]
+    scan_row_us: f64,
     /// Give a key that is not in the database a value made from its name; false answers 404
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     create_missing: bool,
@@ -80,6 +83,7 @@ impl Options {
             slots: self.slots,
             queue_limit: self.queue_limit,
             service: ServiceTimes::from_ms(self.hit_ms, self.miss_ms)?,
+            scan_row: scan_row_from_us(self.scan_row_us)?,
             absent_value_bytes: self.create_missing.then_some(self.value_bytes),
             max_value_bytes: self.max_value_bytes,
             drain_notice: Duration::from_millis(self.drain_notice_ms),

@@ -51,6 +51,26 @@ async fn servers_share_the_database_and_not_the_cache() {
 }
 
 #[tokio::test]
+async fn a_scan_lists_the_keys_of_its_range_in_order_and_takes_its_time() {
+    let folder = Folder::new();
+    let service = ServiceTimes::from_ms(0.0, 30.0).unwrap();
+    let scan_row = Duration::from_millis(10);
+    let slow = server(ServerConfig { service, scan_row, ..config(&folder) }).await;
+    let other = server(config(&folder)).await;
+    for key in ["b2", "a1", "b1", "c1", "b3"] {
+        ask(other.address(), "PUT", &format!("/kv/{key}"), b"value").await;
+    }
+    let started = Instant::now();
+    let found = get(slow.address(), "/kv/b1?to=b3").await;
+    assert!(started.elapsed() >= Duration::from_millis(50), "a miss and two keys");
+    assert_eq!((found.status, found.header("x-rows")), (200, Some("2")));
+    assert_eq!(found.text(), "b1\nb2\n");
+    assert_eq!(get(other.address(), "/kv/b9?to=a").await.header("x-rows"), Some("0"));
+    let empty = get(other.address(), "/kv/a?to=").await;
+    assert_eq!((empty.status, empty.text().lines().count()), (400, 1));
+}
+
+#[tokio::test]
 async fn an_evicted_write_is_still_there() {
     let folder = Folder::new();
     let cache = CacheLimits { entries: 1, bytes: 1 << 20 };

@@ -23,6 +23,10 @@ async fn servers_share_a_postgres_database() {
     assert_eq!((read.text().as_str(), read.header("x-cache")), ("two", Some("miss")));
     let made = get(second.address(), &format!("{path}-absent")).await;
     assert_eq!((made.status, made.body.len()), (200, 128));
+    for key in ["b2", "a1", "b1", "c1"] {
+        ask(first.address(), "PUT", &format!("/kv/{key}"), b"value").await;
+    }
+    assert_eq!(get(second.address(), "/kv/b?to=c").await.text(), "b1\nb2\n");
 }
 
 #[tokio::test]

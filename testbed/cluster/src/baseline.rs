@@ -2,6 +2,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::range;
+
 /// A native load-balancing policy, in place of the filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
@@ -12,6 +14,11 @@ pub enum Baseline {
     /// `hash_balance_factor` in percent: no server over that share of the mean.
     RingHashBounded(u32),
     MaglevBounded(u32),
+    /// Keys in order, one range a server: what a range-partitioned store does. The ranges are even over the keys numbered
+    /// `0..span`; the last is open.
+    Range {
+        span: u64,
+    },
 }
 
 impl Baseline {
@@ -24,6 +31,7 @@ impl Baseline {
             Self::Maglev => ("maglev", "Maglev", json!({})),
             Self::RingHashBounded(percent) => ("ring_hash", "RingHash", bounded(percent)),
             Self::MaglevBounded(percent) => ("maglev", "Maglev", bounded(percent)),
+            Self::Range { .. } => ("override_host", "OverrideHost", by_header(range::HEADER)),
         };
         let mut typed = config;
         typed["@type"] = format!(
@@ -33,6 +41,12 @@ impl Baseline {
         let extension = json!({ "name": format!("envoy.load_balancing_policies.{name}"), "typed_config": typed });
         json!({ "policies": [{ "typed_extension_config": extension }] })
     }
+}
+
+/// The server that a header names; a request without one is spread over all.
+fn by_header(name: &str) -> Value {
+    let fallback = Baseline::RoundRobin.policy();
+    json!({ "override_host_sources": [{ "header": name }], "fallback_policy": fallback })
 }
 
 fn bounded(percent: u32) -> Value {
@@ -48,6 +62,7 @@ impl fmt::Display for Baseline {
             Self::RingHash => formatter.write_str("ring_hash"),
             Self::Maglev => formatter.write_str("maglev"),
             Self::RingHashBounded(percent) => write!(formatter, "ring_hash_bounded_{percent}"),
+            Self::Range { .. } => formatter.write_str("range"),
             Self::MaglevBounded(percent) => write!(formatter, "maglev_bounded_{percent}"),
         }
     }

@@ -219,7 +219,7 @@ impl Builder {
         let files =
             Watched { servers: scratch.file("servers.json"), filter: scratch.file("filter.json") };
         let status = self.status_address()?;
-        let mut rendered = self.render(&root, listener, &admin, status, &files)?;
+        let mut rendered = self.render(&root, (listener, &servers), &admin, status, &files)?;
         if !self.extensions.is_empty() {
             rendered.bootstrap["bootstrap_extensions"] = self.extensions.clone().into();
         }
@@ -293,7 +293,7 @@ impl Builder {
     fn render(
         &self,
         root: &Path,
-        listener: SocketAddr,
+        (listener, servers): (SocketAddr, &[Server]),
         admin: &AdminAddress,
         status: Option<SocketAddr>,
         files: &Watched,
@@ -301,7 +301,9 @@ impl Builder {
         let changes = |kind| Changes { listener, admin, servers_file: &files.servers, kind };
         if let Some(baseline) = self.baseline {
             let shipped = root.join("envoy/standalone/maglev.yaml");
-            return render::render(&shipped, &changes(Kind::Baseline(baseline)));
+            let servers: Vec<SocketAddr> = servers.iter().map(|server| server.address).collect();
+            let kind = Kind::Baseline { policy: baseline, servers: &servers };
+            return render::render(&shipped, &changes(kind));
         }
         let module = match &self.module {
             Some(file) => file.clone(),

@@ -26,6 +26,7 @@ mod locate;
 mod ports;
 mod process;
 mod procfs;
+mod range;
 mod render;
 mod scratch;
 mod server;

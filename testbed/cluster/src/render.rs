@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::admin::AdminAddress;
 use crate::baseline::Baseline;
 use crate::error::ClusterError;
+use crate::range;
 
 /// The name that the shipped configuration gives the filter, and the cluster of the servers.
 pub(crate) const FILTER: &str = "rudolph";
@@ -42,7 +43,11 @@ pub(crate) enum Kind<'a> {
         status: Option<StatusPage<'a>>,
         echo_debug: Option<&'a str>,
     },
-    Baseline(Baseline),
+    Baseline {
+        policy: Baseline,
+        /// For the policy that names them.
+        servers: &'a [SocketAddr],
+    },
 }
 
 /// The listener of the status page, with the fields of its configuration that differ from the shipped ones.
@@ -139,15 +144,18 @@ fn render_text(text: &str, changes: &Changes<'_>) -> Result<Rendered, String> {
             }
             Some(parts)
         }
-        Kind::Baseline(baseline) => {
-            cluster(&mut bootstrap, SERVERS)?["load_balancing_policy"] = baseline.policy();
+        Kind::Baseline { policy, servers } => {
+            cluster(&mut bootstrap, SERVERS)?["load_balancing_policy"] = policy.policy();
+            if let Baseline::Range { span } = policy {
+                range::place(at(&mut bootstrap, MANAGER)?, *span, servers)?;
+            }
             None
         }
     };
     Ok(Rendered { bootstrap, filter })
 }
 
-fn at<'v>(value: &'v mut Value, pointer: &str) -> Result<&'v mut Value, String> {
+pub(crate) fn at<'v>(value: &'v mut Value, pointer: &str) -> Result<&'v mut Value, String> {
     value.pointer_mut(pointer).ok_or_else(|| format!("nothing at {pointer}"))
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use common::Failure;
 use common::client::{Request, Response, ask};
 use rudolph_cluster::{Baseline, Cluster, ClusterError, StubServers};
+use rudolph_workload::{Ranges, name_of};
 
 async fn get(cluster: &Cluster, key: &str) -> Result<Response, Failure> {
     ask(cluster.envoy_address(), &Request::for_key(key)).await
@@ -41,6 +42,30 @@ async fn serves_a_key_from_one_server_and_leaves_nothing_behind() {
     assert!(!directory.exists());
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
     assert!(TcpStream::connect(gateway).is_err());
+}
+
+/// New keys all meet the last server, whatever a client claims; what is no key at all is answered by anybody.
+#[tokio::test]
+async fn a_range_placement_sends_each_key_to_the_server_of_its_range() {
+    let stubs = StubServers::start(3).await.unwrap();
+    let servers = stubs.addresses().to_vec();
+    let span = 1_000;
+    let cluster = Cluster::builder()
+        .external_servers(servers.clone())
+        .baseline(Baseline::Range { span })
+        .start()
+        .await
+        .unwrap();
+    let ranges = Ranges::even(span, servers.len());
+    let borders = ranges.starts().iter().flat_map(|start| [start.saturating_sub(1), *start]);
+    for number in borders.chain((0..3_000).step_by(171)).chain([999_999_999_999]) {
+        let key = String::from_utf8(name_of(number)).unwrap();
+        let request = Request::for_key(&key).header("x-range-server", servers[0].to_string());
+        let answer = ask(cluster.envoy_address(), &request).await.unwrap();
+        assert_eq!(answer.body, servers[ranges.part(number)].to_string(), "{key}");
+    }
+    let other = ask(cluster.envoy_address(), &Request::get("/other")).await.unwrap();
+    assert_eq!(other.status, 200);
 }
 
 #[tokio::test]

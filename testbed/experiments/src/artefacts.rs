@@ -44,6 +44,9 @@ impl ArtefactError {
 /// Sharp on a screen that shows it at its own size.
 const PNG_SCALE: f32 = 2.0;
 
+pub(crate) const QUICK_NOTICE: &str =
+    "A quick run: it shows that everything works, and its figures mean nothing.";
+
 /// All that an experiment tells.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -80,9 +83,7 @@ impl Outcome {
     /// What a reader must know before the figures.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
-        let quick = self.setting.quick.then(|| {
-            "A quick run: it shows that everything works, and its figures mean nothing.".to_owned()
-        });
+        let quick = self.setting.quick.then(|| QUICK_NOTICE.to_owned());
         let void = (!self.void.is_empty()).then(|| {
             let reasons = self.void.join(". ");
             format!("Void, because this machine was the limit and not the servers: {reasons}.")
@@ -145,7 +146,7 @@ fn void(trials: &[Trial]) -> Vec<String> {
 }
 
 /// An earlier run may have had other ones.
-fn remove_plots(folder: &Path) -> Result<(), ArtefactError> {
+pub(crate) fn remove_plots(folder: &Path) -> Result<(), ArtefactError> {
     let entries = fs::read_dir(folder).map_err(|source| ArtefactError::read(folder, source))?;
     for entry in entries {
         let path = entry.map_err(|source| ArtefactError::read(folder, source))?.path();

@@ -24,7 +24,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    fn of(name: impl Into<String>, chart: &impl Chart) -> Self {
+    pub(crate) fn of(name: impl Into<String>, chart: &impl Chart) -> Self {
         Self { name: name.into(), svg: chart.svg(), figure: chart.figure() }
     }
 }

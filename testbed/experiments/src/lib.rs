@@ -21,6 +21,7 @@ pub mod progress;
 pub mod raw;
 pub mod report;
 mod seconds;
+pub mod sequential;
 mod shipped;
 mod spec;
 pub mod story;

@@ -13,7 +13,9 @@ use rudolph_experiments::{
     campaign,
     progress::Progress,
     raw::{self, Setting},
-    report, shipped,
+    report,
+    sequential::{self, SequentialError},
+    shipped,
     trial::TrialError,
 };
 
@@ -56,6 +58,8 @@ enum RunError {
     Cluster(#[from] rudolph_cluster::ClusterError),
     #[error(transparent)]
     Artefact(#[from] ArtefactError),
+    #[error("sequential: {0}")]
+    Sequential(#[from] SequentialError),
     #[error("stopped{}", kept(.done))]
     Interrupted { done: usize },
     #[error("{path:?} cannot be written: {source}")]
@@ -76,7 +80,7 @@ impl RunError {
     fn exit_code(&self) -> u8 {
         match self {
             Self::Spec { .. } => 2,
-            Self::Interrupted { .. } => 130,
+            Self::Interrupted { .. } | Self::Sequential(SequentialError::Interrupted) => 130,
             _ => 1,
         }
     }
@@ -96,10 +100,20 @@ fn main() -> ExitCode {
 fn carry_out(options: &Options) -> Result<(), RunError> {
     match &options.command {
         Command::Run { names, quick, repeats } => {
-            let specs = specs(names, *quick, *repeats)?;
+            let of_other_form = |name: &String| name == sequential::NAME;
+            let alone = names.iter().any(of_other_form);
+            let contests: Vec<String> =
+                names.iter().filter(|name| !of_other_form(name)).cloned().collect();
+            let specs = match contests[..] {
+                [] if alone => Vec::new(),
+                _ => specs(&contests, *quick, *repeats)?,
+            };
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             for spec in &specs {
                 runtime.block_on(experiment(spec, *quick, &options.results))?;
+            }
+            if alone || names.is_empty() {
+                runtime.block_on(sequential(*quick, *repeats, &options.results))?;
             }
             Ok(())
         }
@@ -108,6 +122,7 @@ fn carry_out(options: &Options) -> Result<(), RunError> {
             for (name, _) in SHIPPED {
                 say(&format!("{name:<12} {}", spec_of(name)?.title));
             }
+            say(&format!("{:<12} {}", sequential::NAME, sequential::TITLE));
             Ok(())
         }
     }
@@ -168,6 +183,29 @@ async fn experiment(spec: &Spec, quick: bool, results: &Path) -> Result<(), RunE
     let outcome = Outcome::of(setting, &trials);
     outcome.write(&folder)?;
     tell(&outcome);
+    say(&format!("files: {}\n", folder.display()));
+    Ok(())
+}
+
+async fn sequential(quick: bool, repeats: Option<u32>, results: &Path) -> Result<(), RunError> {
+    let mut plan = if quick { sequential::Plan::quick() } else { sequential::Plan::full() };
+    plan.repeats = repeats.unwrap_or(plan.repeats);
+    let word = if quick { "QUICK=1 " } else { "" };
+    let setting = sequential::Setting {
+        plan,
+        quick,
+        machine: Machine::this(),
+        command: format!("{word}make experiment NAME={}", sequential::NAME),
+        versions: versions()?,
+    };
+    let folder = results.join(sequential::NAME);
+    let outcome = sequential::run(setting, &folder).await?;
+    say(&outcome.writes_table().text());
+    say(&outcome.scans_table().text());
+    for verdict in &outcome.verdicts {
+        say(&verdict.to_string());
+    }
+    say(&outcome.origin());
     say(&format!("files: {}\n", folder.display()));
     Ok(())
 }

@@ -7,7 +7,7 @@ use rudolph_charts::{Page, Section};
 use crate::{
     SHIPPED,
     artefacts::{ArtefactError, Outcome},
-    raw,
+    raw, sequential,
 };
 
 /// Makes everything anew from the raw figures in `folder`, and one self-contained page about all its experiments, in the
@@ -17,6 +17,10 @@ pub fn page(folder: &Path) -> Result<Page, ArtefactError> {
     let mut origin = None;
     for name in names(folder)? {
         let own = folder.join(&name);
+        if name == sequential::NAME {
+            sections.extend(sequential::again(&own)?.sections());
+            continue;
+        }
         let (setting, trials) = raw::read(&own)?;
         let outcome = Outcome::of(setting, &trials);
         outcome.write(&own)?;

@@ -1,4 +1,4 @@
-use crate::{Spec, SpecError};
+use crate::{Spec, SpecError, sequential};
 
 macro_rules! specs {
     ($($name:literal),+ $(,)?) => {
@@ -24,7 +24,7 @@ pub fn shipped(name: &str) -> Result<Spec, SpecError> {
     let found = SHIPPED.into_iter().find(|(shipped, _)| *shipped == name);
     let (name, text) = found.ok_or_else(|| SpecError::Unknown {
         name: name.to_owned(),
-        names: SHIPPED.map(|(name, _)| name).join(", "),
+        names: format!("{}, {}", SHIPPED.map(|(name, _)| name).join(", "), sequential::NAME),
     })?;
     Spec::parse(name, text)
 }

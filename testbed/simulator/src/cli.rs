@@ -15,7 +15,7 @@ pub(crate) struct Cli {
     pub(crate) scenario: Option<PathBuf>,
 
     /// What routes, by commas: spread, pin, rotation (rotation@0.5 has that lambda), lpt, static, modulo, ring_hash, maglev,
-    /// maglev_bounded_150 (bounded load, per cent), round_robin, least_request, jump, bound
+    /// maglev_bounded_150 (bounded load, per cent), round_robin, least_request, jump, range, bound
     #[arg(long, value_delimiter = ',')]
     pub(crate) strategies: Vec<String>,
 

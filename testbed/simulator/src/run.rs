@@ -17,6 +17,8 @@ pub enum RunError {
     Workload(#[from] rudolph_workload::SpecError),
     #[error(transparent)]
     Filter(#[from] ConfigError),
+    #[error("range has no place for a trace: the order of its keys is not known")]
+    RangeOfTrace,
     #[error("histogram: {0}")]
     Histogram(#[from] hdrhistogram::CreationError),
 }
@@ -126,6 +128,7 @@ pub(crate) fn run_one(
         Choice::Rival(rival) => {
             let balancer = RivalBalancer::new(*rival, scenario, seed);
             let pooled = *rival == Rival::Bound;
+            let keys = if *rival == Rival::Range { keys.by_number(scenario) } else { keys };
             Ok(Engine::new(scenario, seed, keys, balancer, pooled)?.run())
         }
     }

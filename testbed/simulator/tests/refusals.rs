@@ -30,7 +30,7 @@ fn each_refusal_names_its_field() {
         ("[gateways]\ncount = 1000\ntalk = true", "gateways.talk is true with 1000 workers"),
         ("[workload]\nkeys = { kind = \"zipf\", count = 0, alpha = 1 }", "keys.count is 0"),
         ("[workload]\nkeys = { alpha = 99 }", "keys.alpha is 99"),
-        ("[workload]\nread_fraction = 0.5", "workload.read_fraction is 0.5"),
+        ("[workload]\nread_fraction = 1.5", "read_fraction is 1.5"),
         ("[[events]]\nat_s = 1\nserver = 9\nchange = \"up\"", "events[0].server is 9"),
         (
             "[[events]]\nat_s = 1\nserver = 1\nchange = \"gone\"",

@@ -112,3 +112,12 @@ fn servers_that_help_nobody_can_go() {
     let page = advice_page(&advice, "rudolph-sim --trace x");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("100.00"));
 }
+
+/// A trace numbers its keys as they come: there are no ranges to cut.
+#[test]
+fn ranges_are_refused_for_a_trace() {
+    let file = Scratch::new("ranges", &lines(1_000, str::to_owned));
+    let question = question("strategies = [\"range\"]");
+    let refusal = trace::advise(&read(&file.0, "line"), &question, &|| {}).unwrap_err().to_string();
+    assert!(refusal.starts_with("range has no place for a trace"), "{refusal}");
+}

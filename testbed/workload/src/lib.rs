@@ -14,7 +14,9 @@
 //! ```
 
 mod error;
+mod names;
 mod permutation;
+mod ranges;
 mod replay;
 mod rng;
 mod source;
@@ -24,7 +26,9 @@ mod value;
 mod zipf;
 
 pub use error::SpecError;
+pub use names::{bucket_of, bucketed_name, name_of};
 pub use permutation::Permutation;
+pub use ranges::Ranges;
 pub use rng::SplitMix64;
 pub use spec::{AlphaRamp, KeySpec, ValueBytes, WorkloadSpec};
 pub use stream::{KeyId, KeyStream, Operation, Step};

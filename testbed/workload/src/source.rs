@@ -1,11 +1,13 @@
-use crate::{AlphaRamp, KeySpec, Permutation, SpecError, SplitMix64, Zipf, replay::ReplayFile};
+use crate::{
+    AlphaRamp, KeySpec, Permutation, SpecError, SplitMix64, Zipf, names, replay::ReplayFile,
+};
 
 /// Draws key numbers; names are given by the stream.
 #[derive(Clone, Debug)]
 pub(crate) enum KeySource {
     Zipf(ShiftingZipf),
     Uniform { count: u64 },
-    Sequential { count: u64, next: u64 },
+    Sequential { count: u64, next: u64, first: u64, buckets: Option<u32> },
     OneHot { count: u64, share: f64, hot: u64 },
     Replay { file: ReplayFile, next: u64 },
 }
@@ -18,7 +20,9 @@ impl KeySource {
                 Self::Zipf(ShiftingZipf::new(*count, *alpha, ramp.clone(), *reshuffle_s, seed))
             }
             KeySpec::Uniform { count } => Self::Uniform { count: *count },
-            KeySpec::Sequential { count } => Self::Sequential { count: *count, next: 0 },
+            KeySpec::Sequential { count, first, buckets } => {
+                Self::Sequential { count: *count, next: 0, first: *first, buckets: *buckets }
+            }
             KeySpec::OneHot { count, share } => Self::OneHot {
                 count: *count,
                 share: *share,
@@ -32,17 +36,22 @@ impl KeySource {
         match self {
             Self::Zipf(zipf) => zipf.next(now_ns, rng),
             Self::Uniform { count } => rng.next_below(*count),
-            Self::Sequential { count, next } => advance(next, *count),
+            Self::Sequential { count, next, .. } => advance(next, *count),
             Self::OneHot { count, share, hot } => one_hot(*count, *share, *hot, rng),
             Self::Replay { file, next } => advance(next, file.len()),
         }
     }
 
-    /// The bytes of a replayed key; `None` where keys are numbers.
-    pub(crate) fn replayed(&self, number: u64) -> Option<&[u8]> {
+    /// Appends the bytes of a key.
+    pub(crate) fn write_name(&self, number: u64, out: &mut Vec<u8>) {
         match self {
-            Self::Replay { file, .. } => file.key(number),
-            _ => None,
+            // Every number that a stream gives is one of the file's.
+            Self::Replay { file, .. } => out.extend_from_slice(file.key(number).unwrap_or(b"k")),
+            Self::Sequential { first, buckets: Some(buckets), .. } => {
+                names::write_bucketed(first + number, *buckets, out);
+            }
+            Self::Sequential { first, .. } => names::write_name(first + number, out),
+            _ => names::write_name(number, out),
         }
     }
 }

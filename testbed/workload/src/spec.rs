@@ -43,9 +43,16 @@ pub enum KeySpec {
     Uniform {
         count: u64,
     },
-    /// `0, 1, 2, ...`, from the start again after `count`.
+    /// Keys in rising order, as identifiers and time stamps are: `first`, `first + 1`, ..., from `first` again after `count`.
     Sequential {
         count: u64,
+        /// The number in the first key's name.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        first: u64,
+        /// Puts a hash of the key, modulo so many, in front of it: `{0007}k000000000123`. The braces make it the key's hash
+        /// tag, so that a bucket is what gets routed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        buckets: Option<u32>,
     },
     /// One key takes `share` of all requests, the others share the rest evenly.
     OneHot {
@@ -76,6 +83,7 @@ pub struct ValueBytes {
 }
 
 const MAX_COUNT: u64 = 1_000_000_000_000;
+const MAX_BUCKETS: u32 = 10_000;
 const MAX_ALPHA: f64 = 10.0;
 const MAX_SECONDS: f64 = 1e6;
 
@@ -115,7 +123,19 @@ impl KeySpec {
                 reshuffle_s.map_or(Ok(()), |s| check_seconds("keys.reshuffle_s", s))?;
                 ramp.as_ref().map_or(Ok(()), AlphaRamp::validate)
             }
-            Self::Uniform { count } | Self::Sequential { count } => check_count(*count),
+            Self::Uniform { count } => check_count(*count),
+            Self::Sequential { count, first, buckets } => {
+                check_count(*count)?;
+                if *first > MAX_COUNT - count {
+                    return Err(refusal("keys.first", first, "0 to 1000000000000 - keys.count"));
+                }
+                match buckets {
+                    Some(buckets) if !(1..=MAX_BUCKETS).contains(buckets) => {
+                        Err(refusal("keys.buckets", buckets, "1 to 10000"))
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::OneHot { count, share } => {
                 check_count(*count)?;
                 within("keys.share", *share, 0.0, 1.0, "0 to 1")
@@ -123,6 +143,11 @@ impl KeySpec {
             Self::Replay { .. } => Ok(()), // the file itself is checked when it is read
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl AlphaRamp {

@@ -1,5 +1,3 @@
-use std::io::Write;
-
 use crate::{SpecError, SplitMix64, ValueBytes, WorkloadSpec, rng::mix, source::KeySource};
 
 /// A key's number; [`KeyStream::write_key`] gives its bytes.
@@ -61,11 +59,7 @@ impl KeyStream {
 
     /// Appends the key's bytes. Numbered keys have a fixed width, so that their order as text is their order as numbers.
     pub fn write_key(&self, key: KeyId, out: &mut Vec<u8>) {
-        match self.source.replayed(key.0) {
-            Some(bytes) => out.extend_from_slice(bytes),
-            // Writing to a vector cannot fail.
-            None => _ = write!(out, "k{:012}", key.0),
-        }
+        self.source.write_name(key.0, out);
     }
 
     fn operation(&mut self) -> Operation {

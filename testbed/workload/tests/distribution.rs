@@ -95,7 +95,8 @@ fn alpha_climbs_in_steps_and_stays() {
 #[test]
 fn other_kinds_draw_what_they_say() {
     let spec = |keys| WorkloadSpec { keys, ..WorkloadSpec::default() };
-    let mut sequential = spec(KeySpec::Sequential { count: 3 }).build().unwrap();
+    let mut sequential =
+        spec(KeySpec::Sequential { count: 3, first: 0, buckets: None }).build().unwrap();
     let drawn: Vec<u64> = (0..5).map(|_| sequential.next(0).key.0).collect();
     assert_eq!(drawn, [0, 1, 2, 0, 1]);
 

@@ -109,6 +109,15 @@ fn bad_specs_are_refused_with_the_field_named() {
         ),
         (r#"{"keys": {"kind": "one_hot", "count": 5, "share": 2}}"#, "keys.share is 2"),
         (r#"{"keys": {"kind": "zipff"}}"#, "zipff"),
+        (
+            r#"{"keys": {"kind": "sequential", "count": 2, "first": 999999999999}}"#,
+            "keys.first is 999999999999",
+        ),
+        (r#"{"keys": {"kind": "sequential", "count": 2, "buckets": 0}}"#, "keys.buckets is 0"),
+        (
+            r#"{"keys": {"kind": "sequential", "count": 2, "buckets": 10001}}"#,
+            "keys.buckets is 10001",
+        ),
         (r#"{"keys": {"kind": "uniform", "count": 5, "alfa": 1}}"#, "alfa"),
         (r#"{"sed": 1}"#, "sed"),
     ] {

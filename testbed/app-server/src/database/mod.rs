@@ -13,11 +13,20 @@ use crate::DatabaseUrl;
 pub type DatabaseFuture<'a, T> =
     Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + Send + 'a>>;
 
+/// A scan that finds more keys than this is refused.
+pub const LONGEST_SCAN: usize = 10_000;
+
 pub trait Database: Debug + Send + Sync {
     fn get(&self, key: Vec<u8>) -> DatabaseFuture<'_, Option<Bytes>>;
 
     /// When this returns, the value survives the death of the process.
     fn put(&self, key: Vec<u8>, value: Bytes) -> DatabaseFuture<'_, ()>;
+
+    /// The keys in `from..to`, in order, at most one more than [`LONGEST_SCAN`].
+    fn scan(&self, from: Vec<u8>, to: Vec<u8>) -> DatabaseFuture<'_, Vec<Vec<u8>>> {
+        let _ = (from, to);
+        Box::pin(async { Err(DatabaseError::NoScans) })
+    }
 
     /// Writes in the background, never over a value that is there. It may be dropped under load: the caller can make the
     /// value again.
@@ -34,6 +43,8 @@ pub enum DatabaseError {
     Postgres(#[from] tokio_postgres::Error),
     #[error("database: the write was not committed: {0}")]
     NotCommitted(String),
+    #[error("database: it keeps no order of keys, so it cannot scan")]
+    NoScans,
     #[error("database: its thread has ended")]
     Ended,
 }

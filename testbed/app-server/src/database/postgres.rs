@@ -4,7 +4,7 @@ use bytes::Bytes;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_postgres::{Client, NoTls, Statement};
 
-use super::{Database, DatabaseError, DatabaseFuture};
+use super::{Database, DatabaseError, DatabaseFuture, LONGEST_SCAN};
 
 /// PostgreSQL over one pipelined connection, made again when it breaks.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ struct Session {
     select: Statement,
     upsert: Statement,
     insert: Statement,
+    scan: Statement,
 }
 
 impl std::fmt::Debug for Session {
@@ -42,6 +43,8 @@ const SELECT: &str = "SELECT value FROM rudolph_kv WHERE key = $1";
 const UPSERT: &str =
     "INSERT INTO rudolph_kv VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = $2";
 const INSERT: &str = "INSERT INTO rudolph_kv VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
+
+const SCAN: &str = "SELECT key FROM rudolph_kv WHERE key >= $1 AND key < $2 ORDER BY key LIMIT $3";
 
 impl Postgres {
     pub(crate) async fn open(url: &str) -> Result<Self, DatabaseError> {
@@ -78,6 +81,7 @@ impl Connected {
             select: client.prepare(SELECT).await?,
             upsert: client.prepare(UPSERT).await?,
             insert: client.prepare(INSERT).await?,
+            scan: client.prepare(SCAN).await?,
             client,
         })
     }
@@ -97,6 +101,13 @@ impl Shared {
         let row = session.client.query_opt(&session.select, &[&key]).await?;
         let value = row.map(|row| row.try_get::<_, Vec<u8>>(0)).transpose()?;
         Ok(value.map(Bytes::from))
+    }
+
+    async fn scan(&self, from: &[u8], to: &[u8]) -> Result<Vec<Vec<u8>>, DatabaseError> {
+        let session = self.session().await?;
+        let most = i64::try_from(LONGEST_SCAN + 1).unwrap_or(i64::MAX);
+        let rows = session.client.query(&session.scan, &[&from, &to, &most]).await?;
+        Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
     }
 
     async fn put(&self, key: &[u8], value: &[u8]) -> Result<(), DatabaseError> {
@@ -121,6 +132,10 @@ impl Database for Postgres {
 
     fn put(&self, key: Vec<u8>, value: Bytes) -> DatabaseFuture<'_, ()> {
         Box::pin(async move { self.shared.put(&key, &value).await })
+    }
+
+    fn scan(&self, from: Vec<u8>, to: Vec<u8>) -> DatabaseFuture<'_, Vec<Vec<u8>>> {
+        Box::pin(async move { self.shared.scan(&from, &to).await })
     }
 
     fn keep_if_absent(&self, key: Vec<u8>, value: Bytes) {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Database, DatabaseError, DatabaseFuture};
+use super::{Database, DatabaseError, DatabaseFuture, LONGEST_SCAN};
 
 /// An SQLite file that several processes may have open. Reads and writes run on threads of their own, so that a slow
 /// disk never holds the server's thread.
@@ -21,10 +21,12 @@ pub(crate) struct Sqlite {
 }
 
 #[derive(Debug)]
-struct Read {
-    key: Vec<u8>,
-    answer: oneshot::Sender<Result<Option<Bytes>, DatabaseError>>,
+enum Read {
+    One { key: Vec<u8>, answer: Answer<Option<Bytes>> },
+    Scan { from: Vec<u8>, to: Vec<u8>, answer: Answer<Vec<Vec<u8>>> },
 }
+
+type Answer<T> = oneshot::Sender<Result<T, DatabaseError>>;
 
 #[derive(Debug)]
 struct Write {
@@ -44,6 +46,7 @@ const LOCK_STEP: Duration = Duration::from_micros(500);
 const CREATE: &str =
     "CREATE TABLE IF NOT EXISTS kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID";
 const SELECT: &str = "SELECT value FROM kv WHERE key = ?1";
+const SCAN: &str = "SELECT key FROM kv WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3";
 const UPSERT: &str =
     "INSERT INTO kv (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
 const INSERT: &str = "INSERT INTO kv (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING";
@@ -64,18 +67,24 @@ impl Sqlite {
         }
         Ok(Self { readers: senders, next_reader: AtomicUsize::new(0), writer: write_sender })
     }
+
+    /// What a reader answers, the readers in turn.
+    async fn read<T>(&self, read: impl FnOnce(Answer<T>) -> Read) -> Result<T, DatabaseError> {
+        let turn = self.next_reader.fetch_add(1, Ordering::Relaxed) % self.readers.len();
+        let (answer, answered) = oneshot::channel();
+        let sent = self.readers[turn].send(read(answer)).await;
+        sent.map_err(|_| DatabaseError::Ended)?;
+        answered.await.map_err(|_| DatabaseError::Ended)?
+    }
 }
 
 impl Database for Sqlite {
     fn get(&self, key: Vec<u8>) -> DatabaseFuture<'_, Option<Bytes>> {
-        let turn = self.next_reader.fetch_add(1, Ordering::Relaxed) % self.readers.len();
-        Box::pin(async move {
-            let (answer, answered) = oneshot::channel();
-            let read = Read { key, answer };
-            let sent = self.readers[turn].send(read).await;
-            sent.map_err(|_| DatabaseError::Ended)?;
-            answered.await.map_err(|_| DatabaseError::Ended)?
-        })
+        Box::pin(self.read(|answer| Read::One { key, answer }))
+    }
+
+    fn scan(&self, from: Vec<u8>, to: Vec<u8>) -> DatabaseFuture<'_, Vec<Vec<u8>>> {
+        Box::pin(self.read(|answer| Read::Scan { from, to, answer }))
     }
 
     fn put(&self, key: Vec<u8>, value: Bytes) -> DatabaseFuture<'_, ()> {
@@ -148,9 +157,18 @@ fn failure(path: &Path, source: rusqlite::Error) -> DatabaseError {
 
 /// Ends when the last sender is dropped.
 fn read_all(connection: &Connection, mut reads: mpsc::Receiver<Read>, path: &Path) {
-    while let Some(Read { key, answer }) = reads.blocking_recv() {
-        let read = read_one(connection, &key).map_err(|source| failure(path, source));
-        _ = answer.send(read); // the asker may have gone
+    // Whoever asked may have gone.
+    while let Some(read) = reads.blocking_recv() {
+        match read {
+            Read::One { key, answer } => {
+                let read = read_one(connection, &key).map_err(|source| failure(path, source));
+                _ = answer.send(read);
+            }
+            Read::Scan { from, to, answer } => {
+                let read = scan(connection, &from, &to).map_err(|source| failure(path, source));
+                _ = answer.send(read);
+            }
+        }
     }
 }
 
@@ -158,6 +176,13 @@ fn read_one(connection: &Connection, key: &[u8]) -> rusqlite::Result<Option<Byte
     let mut select = connection.prepare_cached(SELECT)?;
     let value = select.query_row([key], |row| row.get::<_, Vec<u8>>(0));
     Ok(value.optional()?.map(Bytes::from))
+}
+
+fn scan(connection: &Connection, from: &[u8], to: &[u8]) -> rusqlite::Result<Vec<Vec<u8>>> {
+    let mut select = connection.prepare_cached(SCAN)?;
+    let most = i64::try_from(LONGEST_SCAN + 1).unwrap_or(i64::MAX);
+    let keys = select.query_map((from, to, most), |row| row.get(0))?;
+    keys.collect()
 }
 
 fn write_all(mut connection: Connection, mut writes: mpsc::Receiver<Write>, path: &Path) {

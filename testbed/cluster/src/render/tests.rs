@@ -110,7 +110,11 @@ fn the_admin_interface_can_be_a_unix_socket() {
 #[test]
 fn a_baseline_has_nothing_of_the_filter() {
     let admin = AdminAddress::Tcp(address(2000));
-    let parts = rendered(BASELINE, &admin, Kind::Baseline(Baseline::MaglevBounded(150)));
+    let parts = rendered(
+        BASELINE,
+        &admin,
+        Kind::Baseline { policy: Baseline::MaglevBounded(150), servers: &[] },
+    );
     let text = parts.bootstrap.to_string();
     assert!(parts.filter.is_none());
     assert!(text.contains("\"hash_balance_factor\":150"), "{text}");
@@ -147,7 +151,7 @@ fn a_file_of_another_shape_is_refused_by_the_place_that_is_missing() {
         listener: address(1),
         admin: &admin,
         servers_file: Path::new("/t"),
-        kind: Kind::Baseline(Baseline::Maglev),
+        kind: Kind::Baseline { policy: Baseline::Maglev, servers: &[] },
     };
     let error = |text| render_text(text, &changes).unwrap_err();
     assert_eq!(error("admin: {}"), "nothing at /static_resources/listeners/0/address");

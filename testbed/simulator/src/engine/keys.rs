@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rudolph_core::hash::KeyHash;
-use rudolph_workload::{KeyStream, SpecError, SplitMix64};
+use rudolph_core::key::KeyFinder;
+use rudolph_workload::{KeySpec, KeyStream, Operation, SpecError, SplitMix64};
 
 use crate::scenario::Scenario;
 
@@ -39,14 +40,16 @@ struct Scan {
     rng: SplitMix64,
 }
 
-/// Hashes the names of all keys of a scenario: those of the workload, then those of the scan.
+/// Hashes the names of all keys of a scenario: those of the workload, then those of the scan. Where the workload has buckets,
+/// what is hashed is the bucket, for every strategy: that is what the filter does with `hash_tag`.
 pub(crate) fn hashes_of(scenario: &Scenario) -> Result<Hashes, SpecError> {
     let stream = scenario.workload.build()?;
-    let mut name = Vec::new();
+    let hash_tag = matches!(scenario.workload.keys, KeySpec::Sequential { buckets: Some(_), .. });
+    let finder = KeyFinder { sources: Vec::new(), hash_tag };
     let mut hash = |id: u64| {
-        name.clear();
+        let mut name = Vec::new();
         stream.write_key(rudolph_workload::KeyId(id), &mut name);
-        KeyHash::of(&name)
+        KeyHash::of(&finder.reduce(name))
     };
     let own = scenario.key_count();
     let scanned = if scenario.scan.share > 0.0 { scenario.scan.keys } else { 0 };
@@ -83,8 +86,19 @@ impl Keys {
         self.hashes[key as usize]
     }
 
+    /// With each key's number in its hash's place, for what places keys by their order.
+    pub(crate) fn by_number(self, scenario: &Scenario) -> Self {
+        let first = match scenario.workload.keys {
+            KeySpec::Sequential { first, .. } => first,
+            _ => 0,
+        };
+        let numbers = (0..self.hashes.len() as u64).map(|number| KeyHash(first + number));
+        Self { hashes: numbers.collect(), source: self.source }
+    }
+
+    /// The next key, and whether it is read or written.
     #[inline]
-    pub(crate) fn next(&mut self, now_ns: u64) -> u32 {
+    pub(crate) fn next(&mut self, now_ns: u64) -> (u32, Operation) {
         match &mut self.source {
             Source::Workload { stream, scan } => {
                 if let Some(scan) = scan
@@ -92,14 +106,15 @@ impl Keys {
                 {
                     let key = scan.first + scan.next;
                     scan.next = (scan.next + 1) % scan.count;
-                    return key;
+                    return (key, Operation::Read);
                 }
-                stream.next(now_ns).key.0 as u32
+                let step = stream.next(now_ns);
+                (step.key.0 as u32, step.operation)
             }
             Source::Trace { keys, next } => {
                 let key = keys[*next];
                 *next = if *next + 1 == keys.len() { 0 } else { *next + 1 };
-                key
+                (key, Operation::Read)
             }
         }
     }

@@ -36,7 +36,7 @@ impl<B: Balancer> Engine<'_, B> {
         for request in again {
             self.meter.retried();
             self.balancer.finish(request.worker, request.ticket);
-            self.send(request.born_ns, request.worker, request.key);
+            self.send(request.born_ns, request.worker, (request.key, request.operation));
         }
     }
 

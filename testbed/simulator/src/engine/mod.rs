@@ -15,7 +15,7 @@ mod moves;
 mod noise;
 mod slab;
 
-use rudolph_workload::SplitMix64;
+use rudolph_workload::{Operation, SplitMix64};
 
 use crate::balancer::Balancer;
 use crate::scenario::Scenario;
@@ -184,12 +184,12 @@ impl<'a, B: Balancer> Engine<'a, B> {
 
     #[inline]
     fn arrive(&mut self, worker: u32) {
-        let key = self.keys.next(self.now_ns);
+        let asked = self.keys.next(self.now_ns);
         let born_ns = self.now_ns;
-        self.send(born_ns, worker, key);
+        self.send(born_ns, worker, asked);
     }
 
-    fn send(&mut self, born_ns: u64, worker: u32, key: u32) {
+    fn send(&mut self, born_ns: u64, worker: u32, (key, operation): (u32, Operation)) {
         let chosen = self.balancer.choose(self.now_ns, worker, self.keys.hash(key));
         let Some((server, ticket)) = chosen else {
             return self.fail(worker);
@@ -201,7 +201,8 @@ impl<'a, B: Balancer> Engine<'a, B> {
             return self.fail(worker);
         };
         let state = State::Waiting;
-        let request = self.requests.insert(Request { born_ns, worker, key, server, state, ticket });
+        let request = Request { born_ns, worker, key, operation, server, state, ticket };
+        let request = self.requests.insert(request);
         if !self.pooled {
             self.meter.sent(server);
         }
@@ -239,7 +240,9 @@ impl<'a, B: Balancer> Engine<'a, B> {
         }
         let request = &mut self.requests[id];
         request.server = server;
-        let hit = self.farm.touch(server, request.key);
+        // A write goes to the database whatever the cache holds, and leaves the key in the cache.
+        let reads = request.operation == Operation::Read;
+        let hit = reads && self.farm.touch(server, request.key);
         request.state = if hit { State::Hit } else { State::Miss };
         let config = &self.scenario.servers;
         let mut ms = config.hit_ms * self.hit_noise.factor();
@@ -250,7 +253,9 @@ impl<'a, B: Balancer> Engine<'a, B> {
             ms *= f64::from(*cost);
         }
         let service_ns = (ms * self.farm.slowness(server) * 1e6) as u64;
-        self.meter.looked_up(hit);
+        if reads {
+            self.meter.looked_up(hit);
+        }
         self.events.push(self.now_ns + service_ns, Event::Completion(id));
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use rudolph_workload::Operation;
+
 use super::farm::RequestId;
 
 /// Where a request stands.
@@ -10,7 +12,7 @@ pub(crate) enum State {
     Waiting,
     /// In a slot, with its key in the cache.
     Hit,
-    /// In a slot, reading from the database.
+    /// In a slot, reading from the database or writing to it.
     Miss,
     /// Its server died; its completion will come and mean nothing.
     Lost,
@@ -28,6 +30,7 @@ pub(crate) struct Request<T> {
     pub(crate) born_ns: u64,
     pub(crate) worker: u32,
     pub(crate) key: u32,
+    pub(crate) operation: Operation,
     pub(crate) server: u32,
     pub(crate) state: State,
     pub(crate) ticket: T,

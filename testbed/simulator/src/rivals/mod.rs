@@ -8,10 +8,10 @@ mod placement;
 mod ring;
 
 use rudolph_core::hash::KeyHash;
-use rudolph_workload::SplitMix64;
+use rudolph_workload::{Ranges, SplitMix64};
 
 use crate::balancer::{Balancer, ServerNumber, Wakes, WorkerId};
-use crate::scenario::{Rival, Scenario};
+use crate::scenario::{Rival, Scenario, known_span};
 use bounded::Bounded;
 use placement::Placement;
 
@@ -42,6 +42,8 @@ pub(crate) struct RivalBalancer {
     members: Vec<ServerNumber>,
     in_flight: Vec<InFlight>,
     workers_a_gateway: u32,
+    /// What a range placement cuts.
+    span: u64,
     turns: Vec<u32>,
     rng: SplitMix64,
     last_key: KeyHash,
@@ -58,6 +60,7 @@ impl RivalBalancer {
             members: Vec::new(),
             in_flight: vec![idle; scenario.gateways.count],
             workers_a_gateway: scenario.gateways.workers as u32,
+            span: known_span(&scenario.workload.keys, scenario.key_count()),
             turns,
             rng,
             last_key: KeyHash(0),
@@ -107,6 +110,9 @@ impl Balancer for RivalBalancer {
             Rival::Bound => Policy::Pooled,
             Rival::Modulo => Policy::Hash(Placement::Modulo(self.members.len() as u64)),
             Rival::Jump => Policy::Hash(Placement::Jump(self.members.len() as u32)),
+            Rival::Range => {
+                Policy::Hash(Placement::Range(Ranges::even(self.span, self.members.len())))
+            }
             Rival::Ring { bounded } => hashed(Placement::ring(&self.members), bounded),
             Rival::Maglev { bounded } => hashed(Placement::maglev(&self.members), bounded),
         };

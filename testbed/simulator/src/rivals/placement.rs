@@ -1,6 +1,7 @@
 //! Which server a key belongs to, by its hash alone.
 
 use rudolph_core::hash::KeyHash;
+use rudolph_workload::Ranges;
 
 use super::{jump, maglev, ring};
 use crate::balancer::ServerNumber;
@@ -12,6 +13,8 @@ pub(super) enum Placement {
     Jump(u32),
     Ring(ring::Ring),
     Maglev(Vec<u16>),
+    /// By the key's number, which stands in the hash's place.
+    Range(Ranges),
 }
 
 impl Placement {
@@ -31,6 +34,7 @@ impl Placement {
             Self::Jump(servers) => jump::bucket(key.0, *servers) as usize,
             Self::Ring(ring) => ring.server(key.0),
             Self::Maglev(table) => usize::from(table[(key.0 % maglev::SIZE) as usize]),
+            Self::Range(ranges) => ranges.part(key.0),
         }
     }
 }

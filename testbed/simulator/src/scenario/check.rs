@@ -76,10 +76,6 @@ impl Scenario {
 
     fn check_keys(&self) -> Result<(), ScenarioError> {
         self.workload.validate()?;
-        if self.workload.read_fraction < 1.0 {
-            let value = self.workload.read_fraction;
-            return refuse("workload.read_fraction", value, "1: the simulated servers only read");
-        }
         if let rudolph_workload::KeySpec::Replay { .. } = self.workload.keys {
             return refuse("workload.keys.kind", "replay", "any other; give a trace with --trace");
         }

@@ -212,7 +212,7 @@ impl Scenario {
             Zipf { count, alpha, .. } => {
                 1.0 / (1..=*count).map(|rank| (rank as f64).powf(-alpha)).sum::<f64>()
             }
-            Uniform { count } | Sequential { count } => 1.0 / *count as f64,
+            Uniform { count } | Sequential { count, .. } => 1.0 / *count as f64,
             OneHot { count, share, .. } => share.max(1.0 / *count as f64),
             Replay { .. } => 0.0,
         };
@@ -224,10 +224,19 @@ impl Scenario {
     pub fn key_count(&self) -> u64 {
         use rudolph_workload::KeySpec::{OneHot, Replay, Sequential, Uniform, Zipf};
         match self.workload.keys {
-            Zipf { count, .. } | Uniform { count } | Sequential { count } => count,
+            Zipf { count, .. } | Uniform { count } | Sequential { count, .. } => count,
             OneHot { count, .. } => count,
             Replay { .. } => 0,
         }
+    }
+}
+
+/// How far the keys reach that are there before the load: what a range placement cuts into even ranges. New sequential
+/// keys lie past it; where none do, it is all keys.
+pub(crate) fn known_span(keys: &rudolph_workload::KeySpec, count: u64) -> u64 {
+    match keys {
+        rudolph_workload::KeySpec::Sequential { first, .. } if *first > 0 => *first,
+        _ => count,
     }
 }
 

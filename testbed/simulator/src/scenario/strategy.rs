@@ -34,6 +34,8 @@ pub enum Rival {
     /// Of two random servers the one with less in flight.
     LeastRequest,
     Jump,
+    /// Keys in order, cut into one range a server: what a range-partitioned store does.
+    Range,
     /// No strategy: one central queue and one pooled cache, which none can beat.
     Bound,
 }
@@ -48,6 +50,7 @@ const RIVALS: &[(&str, Rival)] = &[
     ("round_robin", Rival::RoundRobin),
     ("least_request", Rival::LeastRequest),
     ("jump", Rival::Jump),
+    ("range", Rival::Range),
     ("bound", Rival::Bound),
 ];
 

@@ -6,7 +6,7 @@ use super::Trace;
 use crate::engine::{Keys, Measured};
 use crate::report::Row;
 use crate::run::{RunError, run_one};
-use crate::scenario::{Arrivals, Scenario, Strategy};
+use crate::scenario::{Arrivals, Choice, Rival, Scenario, Strategy};
 
 /// Of the trace, so much only warms the caches.
 const WARMUP_SHARE: f64 = 0.2;
@@ -70,6 +70,11 @@ pub struct Advice {
 /// # Errors
 /// A strategy's configuration does not fit so few servers.
 pub fn advise(trace: &Trace, question: &Question, on_done: &dyn Fn()) -> Result<Advice, RunError> {
+    let strategies = question.scenario.strategies.iter().chain([&question.today]);
+    if strategies.into_iter().any(|strategy| matches!(strategy.choice, Choice::Rival(Rival::Range)))
+    {
+        return Err(RunError::RangeOfTrace);
+    }
     let servers = question.scenario.servers.count;
     let rps = match question.rps {
         Some(rps) => rps,
