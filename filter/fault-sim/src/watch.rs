@@ -168,13 +168,16 @@ impl Watch {
             return Err(Broken::UnknownKey(key.into()));
         };
         plan.check(&config).map_err(|fault| Broken::UnsoundPlan { version, fault })?;
-        self.forget_what_nothing_tells_of(who.newest_followed);
+        // Where all values that told of a plan were damaged, and no worker lives that is seen to follow it, its version may
+        // be used again: nothing is left that could know.
+        let told = self.versions.values().copied().max().unwrap_or(0).max(who.newest_followed);
         self.versions.insert(key.into(), version);
-        let newest = self.plans_of(digest).next_back().map_or(0, |newest| newest.version);
+        let known = self.plans_of(digest).filter(|plan| plan.version <= told);
+        let newest = known.map(|plan| plan.version).max().unwrap_or(0);
         if version < newest {
             return Err(Broken::PublishedBack { version, newest });
         }
-        if self.plan(digest, version).is_some_and(|other| **other != plan) {
+        if version <= told && self.plan(digest, version).is_some_and(|other| **other != plan) {
             return Err(Broken::TwoPlans { version });
         }
         let seen = match &config.membership {
@@ -187,13 +190,6 @@ impl Watch {
         self.plans_published += 1;
         self.plans.insert((digest, version), Arc::new(plan));
         Ok(())
-    }
-
-    /// Where all values that told of a plan were damaged, and no worker lives that follows it, its version may be used
-    /// again: nothing is left that could know.
-    fn forget_what_nothing_tells_of(&mut self, newest_followed: u64) {
-        let told = self.versions.values().copied().max().unwrap_or(0).max(newest_followed);
-        self.plans.retain(|(_, version), _| *version <= told);
     }
 
     /// Whether these members stood in the arena at some moment since the writer began.

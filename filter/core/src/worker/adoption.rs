@@ -61,18 +61,22 @@ impl Worker {
         let published = desk.plan.read_own(store, &mut self.tally, config, open)?.value;
         self.looked_ms = now_ms;
         // An older version was left by a configuration that was given up and is taken up again.
-        let Some(plan) = published.filter(|plan| plan.version >= desk.floor) else {
-            return Ok(false);
-        };
-        if is_ahead(&self.config, &plan, now_ms) && self.newest_version() + 1 < plan.version {
-            // This worker was late, and what holds until then is the plan before.
+        let floor = desk.floor;
+        let published = published.filter(|plan| plan.version >= floor);
+        let waits = published.as_ref().is_none_or(|plan| is_ahead(&self.config, plan, now_ms));
+        let next = published.as_ref().map_or(u64::MAX, |plan| plan.version);
+        if self.config.lead_ms() > 0 && waits && self.newest_version() + 1 < next {
+            // This worker was late, or what was published is lost: the plan before holds.
             let before = desk.before.read_own(store, &mut self.tally, config, open)?.value;
-            if let Some(before) = before.filter(|before| before.version < plan.version) {
+            if let Some(before) = before.filter(|it| (floor..next).contains(&it.version)) {
                 self.consider(before, now_ms);
             }
         }
-        self.consider(plan, now_ms);
-        Ok(true)
+        let found = published.is_some();
+        if let Some(plan) = published {
+            self.consider(plan, now_ms);
+        }
+        Ok(found)
     }
 
     /// Adopts the newest pending plan whose time has come.

@@ -10,9 +10,14 @@ use crate::servers::Members;
 use crate::telemetry::{Condition, Counter, Gauge};
 use crate::wire::records;
 
-/// Where a plan cannot be read, its version is unknown, and so are those of plans that it may have followed
-/// unseen: so many are left out, that no version is used twice.
-const UNSEEN_VERSIONS: u64 = 1_000;
+/// 2020 began then.
+const CLOCK_BEGAN_MS: u64 = 1_577_836_800_000;
+
+/// The least version where a published plan cannot be read: its version is unknown, and so are those of plans that it may
+/// have followed unseen. Hundredths of a second have outrun them all: no gateway publishes a hundred plans a second.
+fn beyond_all_unseen(now_ms: u64) -> u64 {
+    now_ms.saturating_sub(CLOCK_BEGAN_MS) / 10
+}
 
 /// What the planner learns from the slots.
 struct Survey {
@@ -60,7 +65,7 @@ impl Worker {
             return Ok(false);
         };
         let survey = self.survey(desk, duty.epoch, &members, now_ms, store)?;
-        let version = self.next_version(desk, &seen, survey.newest_version, store)?;
+        let version = self.next_version(desk, &seen, survey.newest_version, now_ms, store)?;
         let own = self.plan().cloned();
         let planned = self.make_plan(&Request {
             config: &config,
@@ -161,6 +166,7 @@ impl Worker {
         desk: &mut Desk,
         seen: &Seen<Plan>,
         newest_in_slots: u64,
+        now_ms: u64,
         store: &mut dyn SharedStore,
     ) -> Result<u64, StoreFault> {
         let known = newest_in_slots.max(desk.floor).max(self.newest_version());
@@ -170,7 +176,7 @@ impl Worker {
         let highest = known.max(self.arena.highest_told(store, &mut self.tally)?);
         let peeked = desk.plan.read(store, &mut self.tally, records::peek_plan_version)?;
         let unreadable = peeked.value.is_none() && peeked.expect != Expect::Absent;
-        Ok(if unreadable { highest + UNSEEN_VERSIONS } else { highest } + 1)
+        Ok(if unreadable { highest.max(beyond_all_unseen(now_ms)) } else { highest } + 1)
     }
 
     pub(super) fn make_plan(&mut self, request: &Request<'_>) -> Option<Plan> {
