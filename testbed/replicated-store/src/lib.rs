@@ -7,6 +7,7 @@
 //! fetches what this server lacks. docs/decisions/replicated-store.md argues for the protocol.
 
 mod answers;
+pub mod client;
 mod coordinator;
 mod http;
 mod limits;

@@ -5,6 +5,8 @@ use bytes::{Buf, Bytes, BytesMut};
 /// No key, value or page of an index is longer.
 const MOST_BULK_BYTES: usize = 32 << 20;
 const MOST_PARTS: usize = 4_096;
+/// Redis answers SCAN so.
+const MOST_DEPTH: usize = 2;
 /// A line is a word, a number or an error.
 const MOST_LINE_BYTES: usize = 1_024;
 
@@ -31,7 +33,7 @@ pub(crate) enum ProtocolError {
     LongBulk,
     #[error("Protocol error: more than {MOST_PARTS} parts")]
     ManyParts,
-    #[error("Protocol error: arrays in arrays")]
+    #[error("Protocol error: more than {MOST_DEPTH} arrays in each other")]
     Nested,
     #[error("Protocol error: a bulk string does not end with CRLF")]
     Unended,
@@ -39,7 +41,7 @@ pub(crate) enum ProtocolError {
 
 /// Takes the first whole value out of the buffer; `None` if more bytes must come.
 pub(crate) fn take(buffer: &mut BytesMut) -> Result<Option<Value>, ProtocolError> {
-    let Some(length) = whole(buffer, 0, true)? else {
+    let Some(length) = whole(buffer, 0, MOST_DEPTH)? else {
         return Ok(None);
     };
     let mut bytes = buffer.split_to(length).freeze();
@@ -47,7 +49,7 @@ pub(crate) fn take(buffer: &mut BytesMut) -> Result<Option<Value>, ProtocolError
 }
 
 /// Where the value that begins at `at` ends.
-fn whole(bytes: &[u8], at: usize, arrays: bool) -> Result<Option<usize>, ProtocolError> {
+fn whole(bytes: &[u8], at: usize, depth: usize) -> Result<Option<usize>, ProtocolError> {
     let Some(line) = line(&bytes[at..])? else {
         return Ok(None);
     };
@@ -60,7 +62,7 @@ fn whole(bytes: &[u8], at: usize, arrays: bool) -> Result<Option<usize>, Protoco
             -1 => Ok(Some(after)),
             length => bulk_end(bytes, after, length),
         },
-        b'*' if !arrays => Err(ProtocolError::Nested),
+        b'*' if depth == 0 => Err(ProtocolError::Nested),
         b'*' => {
             let parts = number(text)?;
             if !(0..=MOST_PARTS as i64).contains(&parts) {
@@ -68,7 +70,7 @@ fn whole(bytes: &[u8], at: usize, arrays: bool) -> Result<Option<usize>, Protoco
             }
             let mut end = after;
             for _ in 0..parts {
-                match whole(bytes, end, false)? {
+                match whole(bytes, end, depth - 1)? {
                     Some(next) => end = next,
                     None => return Ok(None),
                 }

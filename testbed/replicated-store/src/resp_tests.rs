@@ -25,14 +25,15 @@ fn commands_come_back_however_they_are_cut() {
 #[test]
 fn every_kind_of_answer_is_read() {
     let bulk = Value::Bulk(Bytes::from_static(b"ab"));
-    let cases: [(&[u8], Value); 7] = [
+    let cases: [(&[u8], Value); 8] = [
         (b"+OK\r\n", Value::Simple("OK".into())),
         (b"-ERR no\r\n", Value::Error("ERR no".into())),
         (b":-7\r\n", Value::Integer(-7)),
         (b"$-1\r\n", Value::Nil),
         (b"$2\r\nab\r\n", bulk.clone()),
         (b"*0\r\n", Value::Array(vec![])),
-        (b"*2\r\n$2\r\nab\r\n:1\r\n", Value::Array(vec![bulk, Value::Integer(1)])),
+        (b"*2\r\n$2\r\nab\r\n:1\r\n", Value::Array(vec![bulk.clone(), Value::Integer(1)])),
+        (b"*1\r\n*1\r\n$2\r\nab\r\n", Value::Array(vec![Value::Array(vec![bulk])])),
     ];
     for (bytes, value) in cases {
         assert_eq!(taken(bytes), Ok(Some(value)));
@@ -51,7 +52,7 @@ fn what_is_no_resp_is_told() {
         (b"$-2\r\n", ProtocolError::Number),
         (b"$99999999999\r\n", ProtocolError::LongBulk),
         (b"*-1\r\n", ProtocolError::ManyParts),
-        (b"*1\r\n*1\r\n", ProtocolError::Nested),
+        (b"*1\r\n*1\r\n*1\r\n", ProtocolError::Nested),
         (b"$2\r\nabcd", ProtocolError::Unended),
     ];
     for (bytes, error) in cases {
