@@ -58,36 +58,41 @@ async fn introduce(node: &Rc<Node>, number: usize, address: SocketAddr) -> Resul
     let own = node.peers.own_address().to_string();
     let hello = upkeep.call(&[b"HELLO", own.as_bytes(), &node.run.to_be_bytes()]);
     let answer = timeout(LONGEST_CONNECT, hello.get()).await;
-    let Ok(Ok(Value::Array(parts))) = answer else {
+    let Some((run, known)) = answer.ok().and_then(Result::ok).and_then(introduced) else {
         requests.close();
         upkeep.close();
         return Err(Reach::Silent);
     };
-    let mut run = None;
-    if let [Value::Bulk(theirs), Value::Bulk(known)] = &parts[..] {
-        run = theirs[..].try_into().ok().map(u64::from_be_bytes);
-        let known = String::from_utf8_lossy(known);
-        for other in known.split(',').filter_map(|text| text.parse().ok()) {
-            node.peers.number(other);
-        }
+    for other in known.split(',').filter_map(|text| text.parse().ok()) {
+        node.peers.number(other);
     }
     let before = node.peers.change(number, |peer| {
         peer.requests = Some(requests);
         peer.upkeep = Some(upkeep);
         peer.heard = Instant::now();
         peer.reach = Reach::Up;
-        std::mem::replace(&mut peer.run, run)
+        peer.run.replace(run)
     });
     // It lived on while this server had lost it: each may have been left out by the other.
-    if run.is_some() && before == run {
+    if before == Some(run) {
         node.doubt();
     }
     node.peers.place();
     Ok(())
 }
 
+/// The other server's run, and the servers that it knows.
+fn introduced(answer: Value) -> Option<(u64, String)> {
+    let Value::Array(parts) = answer else { return None };
+    let [Value::Bulk(run), Value::Bulk(known)] = &parts[..] else { return None };
+    let run = u64::from_be_bytes(run[..].try_into().ok()?);
+    Some((run, String::from_utf8_lossy(known).into_owned()))
+}
+
 async fn connect(address: SocketAddr) -> Result<Link, Reach> {
     match timeout(LONGEST_CONNECT, TcpStream::connect(address)).await {
+        // A port that nobody listens on may be lent to the very connection that asks for it.
+        Ok(Ok(stream)) if stream.local_addr().ok() == Some(address) => Err(Reach::Gone),
         Ok(Ok(stream)) => {
             _ = stream.set_nodelay(true); // only slower without
             Ok(Link::over(stream))

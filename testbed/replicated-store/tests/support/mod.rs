@@ -7,9 +7,10 @@ pub mod views;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rudolph_replicated_store::client::Client;
@@ -83,6 +84,19 @@ impl Drop for Server {
     }
 }
 
+/// Below the ports that Linux lends to connections: a server that was killed finds its port free.
+fn free_address() -> SocketAddr {
+    static HANDED_OUT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let step = HANDED_OUT.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + std::process::id().wrapping_mul(97).wrapping_add(step) % 5_000;
+        let address = SocketAddr::from(([127, 0, 0, 1], port as u16));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+}
+
 /// Servers that know each other, without a gateway.
 #[derive(Debug)]
 pub struct Store {
@@ -113,8 +127,7 @@ impl Store {
         let number = self.started;
         self.started += 1;
         let data = self.folder.path().join(number.to_string());
-        let free = SocketAddr::from(([127, 0, 0, 1], 0));
-        let server = Server::start(free, data, self.redis.as_deref(), &self.addresses());
+        let server = Server::start(free_address(), data, self.redis.as_deref(), &self.addresses());
         self.servers.insert(number, server);
         number
     }
