@@ -29,7 +29,8 @@ impl Redis {
     pub(super) async fn start(programs: &Path, folder: &Path) -> Result<Self, StoreError> {
         let program = programs.join("redis-server");
         let failed = |source| StoreError::Program { program: program.clone(), source };
-        fs::metadata(&program).map_err(failed)?;
+        // It is run in the data folder.
+        let program = fs::canonicalize(&program).map_err(failed)?;
         let folder = std::path::absolute(folder)
             .map_err(|source| StoreError::Folder { path: folder.into(), source })?;
         let log_file = folder.join("redis.log");
