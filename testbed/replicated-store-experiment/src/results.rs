@@ -102,7 +102,8 @@ fn page(rows: &[Row], quick: bool) -> String {
             "**A quick run: it shows that everything works, and its figures mean nothing.**\n\n";
     }
     for (clients, numeral) in CLIENTS.into_iter().zip(NUMERALS) {
-        let words = if clients == 1 { "one client".to_owned() } else { format!("{clients} clients") };
+        let words =
+            if clients == 1 { "one client".to_owned() } else { format!("{clients} clients") };
         page += &format!("## Table {numeral}: requests/s with {words}\n\n");
         page += &speeds(rows, clients).markdown();
         page += "\n";
@@ -172,13 +173,17 @@ fn published(all: &[Row]) -> Table {
                 format!("{command}s"),
                 contender.to_string(),
                 grouped(with_ten(all, contender, command, |row| row.rps), 0),
-                format!("{:.1} %", with_ten(all, contender, command, |row| row.over_sharded) * 100.0),
+                format!(
+                    "{:.1} %",
+                    with_ten(all, contender, command, |row| row.over_sharded) * 100.0
+                ),
                 grouped(then, 0),
                 format!("{:.1} %", then / sharded * 100.0),
             ]);
         }
     }
-    let head = ["", "store", "requests/s", "of redis_sharded", "published", "of the published sharded"];
+    let head =
+        ["", "store", "requests/s", "of redis_sharded", "published", "of the published sharded"];
     table(&head, rows)
 }
 

@@ -57,10 +57,15 @@ struct Redis {
 }
 
 /// The settings of the Redis that each of our servers owns.
-const SETTINGS: &str = "--bind 127.0.0.1 --appendonly yes --appendfsync everysec --daemonize no --save";
+const SETTINGS: &str =
+    "--bind 127.0.0.1 --appendonly yes --appendfsync everysec --daemonize no --save";
 
 impl Servers {
-    pub(crate) async fn start(redis: &Path, server: &Path, workers: u32) -> Result<Self, ServerError> {
+    pub(crate) async fn start(
+        redis: &Path,
+        server: &Path,
+        workers: u32,
+    ) -> Result<Self, ServerError> {
         for program in [&*redis.join("redis-server"), server] {
             if !program.is_file() {
                 return Err(ServerError::Missing { program: (*program).to_owned() });
@@ -125,8 +130,7 @@ impl Redis {
         let mut command = Command::new(&program);
         command.args(SETTINGS.split_whitespace()).args(["", "--port", &address.port().to_string()]);
         command.arg("--dir").arg(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
-        let process =
-            command.spawn().map_err(|source| ServerError::Run { program, source })?;
+        let process = command.spawn().map_err(|source| ServerError::Run { program, source })?;
         let redis = Self { process, address, _folder: folder };
         wait_until(address, || TcpStream::connect(address).is_ok())?;
         Ok(redis)

@@ -2,7 +2,7 @@
 //!
 //! `VERSION key` and `FETCH key` look, `STORE key copy` keeps a copy unless there is one as new, `INDEX after` lists keys
 //! with versions, `HELLO address run` introduces a server, `FENCE servers` waits until no request is underway that
-//! began before this server saw those servers, `PING` is answered.
+//! began before this server saw those servers, `PING address` tells that a server lives.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::limits::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::node::Node;
@@ -97,6 +98,7 @@ fn reply(node: &Rc<Node>, value: Value) -> Reply {
     };
     match parts.iter().map(|part| &part[..]).collect::<Vec<_>>()[..] {
         [b"PING"] => Reply::Ready(BytesMut::from(&b"+PONG\r\n"[..])),
+        [b"PING", address] => Reply::Ready(heard(node, address)),
         [b"VERSION", key] if is_key(key) => Reply::Ready(version(node, key)),
         [b"STORE", key, copied] if is_key(key) && is_copy(copied) => {
             store(node, parts[1].clone(), parts[2].clone())
@@ -185,6 +187,17 @@ fn hello(node: &Node, address: &[u8], run: &[u8]) -> BytesMut {
     let known = node.peers.addresses();
     resp::write_array(&[&node.run.to_be_bytes(), known.as_bytes()], &mut out);
     out
+}
+
+/// Whoever is told so may rely on it for a while: this server counts on it, and will until it has been silent for long.
+fn heard(node: &Node, address: &[u8]) -> BytesMut {
+    let Some(address) = address_of(address) else { return refusal("PING takes ip:port") };
+    let number = node.peers.number(address);
+    node.peers.change(number, |peer| peer.heard = Instant::now());
+    if !node.peers.placement().peers.contains(&number) {
+        return refusal("this server does not count on you");
+    }
+    BytesMut::from(&b"+PONG\r\n"[..])
 }
 
 /// Whoever asks must see the same servers: what begins from now on then counts on it.

@@ -1,6 +1,7 @@
 //! What the server that gets a request does with it.
 //!
-//! A write asks all replicas for their versions, takes a greater one, and is done when all have it. A read asks all,
+//! A server that all others count on for a key has its newest version, and answers at once if all have it too. Otherwise:
+//! a write asks all replicas for their versions, takes a greater one, and is done when all have it. A read asks all,
 //! takes the greatest, and brings it to those that have less before it answers. All: those that the gateway named and
 //! those that this server itself finds by the servers that it sees, but for those whose process is gone; and one of
 //! them must be sure of the key.
@@ -31,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(crate) enum RequestError {
     #[error("no answer from replica {0}")]
     Unreachable(String),
-    #[error("no replica of this key is sure to have its newest value yet")]
+    #[error("nobody is sure of this key's newest value yet")]
     Unsure,
     #[error("replica {replica}: {text}")]
     Replica { replica: String, text: String },
@@ -81,6 +82,9 @@ impl Node {
         };
         let newest = loop {
             let _underway = self.begin();
+            if self.is_counted_on(key) {
+                break self.store.version(key);
+            }
             match self.ask(key, &self.targets(key, named)).await {
                 Ok(known) => break newest(&known),
                 Err(error) => again(error)?,
@@ -92,7 +96,10 @@ impl Node {
         loop {
             let _underway = self.begin();
             match self.spread(key, &copied, &self.targets(key, named)).await {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    self.store.note_everywhere(key, copied.version);
+                    return Ok(());
+                }
                 Err(error) => again(error)?,
             }
             sleep(PAUSE).await;
@@ -101,6 +108,13 @@ impl Node {
 
     async fn try_get(&self, key: &Bytes, named: &[usize]) -> Result<Option<Bytes>, RequestError> {
         let _underway = self.begin();
+        if self.store.is_everywhere(key) && self.is_counted_on(key) {
+            let version = self.store.version(key);
+            let own = self.store.read(key).get().await?.filter(|own| own.version == version);
+            if let Some(copied) = own {
+                return Ok(Some(copied.value));
+            }
+        }
         let targets = self.targets(key, named);
         // Asked for at the moment at which the version is looked at, and in case that it is the newest.
         let own = self.own(key);
@@ -124,7 +138,9 @@ impl Node {
             self.spread(key, &copied, &behind).await?;
             count(&self.counts.mended);
         }
-        if !targets.contains(&SELF) {
+        if targets.contains(&SELF) {
+            self.store.note_everywhere(key, copied.version);
+        } else {
             self.cache.borrow_mut().store(key, copied.to_bytes());
         }
         Ok(Some(copied.value))
@@ -154,6 +170,9 @@ impl Node {
         key: &Bytes,
         targets: &BTreeSet<usize>,
     ) -> Result<Vec<Known>, RequestError> {
+        if self.is_in_doubt() {
+            return Err(RequestError::Unsure);
+        }
         let mut known = Vec::with_capacity(targets.len());
         let others = targets.iter().copied().filter(|peer| *peer != SELF);
         let asked: Vec<(usize, Option<Answer>)> =
@@ -181,6 +200,9 @@ impl Node {
         copied: &Copied,
         targets: impl IntoIterator<Item = &'t usize>,
     ) -> Result<(), RequestError> {
+        if self.is_in_doubt() {
+            return Err(RequestError::Unsure);
+        }
         let bytes = copied.to_bytes();
         let mut own: Option<Writing> = None;
         let mut asked = Vec::new();

@@ -42,10 +42,7 @@ pub(crate) async fn handle(
             }
             _ => text(StatusCode::URI_TOO_LONG, no_key()),
         },
-        _ => text(
-            StatusCode::NOT_FOUND,
-            "no such path; there are /kv/KEY, /healthz and /status\n",
-        ),
+        _ => text(StatusCode::NOT_FOUND, "no such path; there are /kv/KEY, /healthz and /status\n"),
     })
 }
 

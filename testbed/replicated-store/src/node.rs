@@ -31,6 +31,8 @@ pub(crate) struct Node {
     seen_alive: Cell<Instant>,
     /// What is settled must be settled again.
     pub(crate) unsettled: Notify,
+    /// Until then every other server counts on this one.
+    counted_on_until: Cell<Instant>,
     /// Held by the requests that began since the last fence.
     latest: RefCell<Rc<()>>,
     /// Those that requests from before it may still hold.
@@ -65,6 +67,7 @@ impl Node {
             settled: RefCell::default(),
             seen_alive: Cell::new(Instant::now()),
             unsettled: Notify::new(),
+            counted_on_until: Cell::new(Instant::now()),
             latest: RefCell::default(),
             earlier: RefCell::default(),
             doubts: Cell::new(0),
@@ -89,6 +92,25 @@ impl Node {
         settled.as_ref().is_some_and(|then| owns(then) && (Rc::ptr_eq(then, &now) || owns(&now)))
     }
 
+    /// Whether no server has acknowledged, or will for a moment, a write of this key without this one: it is sure, and every
+    /// other server heard from it a moment ago.
+    pub(crate) fn is_counted_on(&self, key: &[u8]) -> bool {
+        self.is_sure(key) && Instant::now() < self.counted_on_until.get()
+    }
+
+    /// Whether this server may have missed that others came or went: then it carries nothing out.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.feel_alive();
+        self.settled.borrow().is_none()
+    }
+
+    /// After each answer to a ping.
+    pub(crate) fn note_heard(&self) {
+        let settled = self.settled.borrow();
+        let until = settled.as_ref().and_then(|placement| self.peers.counted_on_until(placement));
+        self.counted_on_until.set(until.unwrap_or_else(Instant::now));
+    }
+
     /// A server that was stopped for a while may have been left out of writes. It notices before it says anything.
     pub(crate) fn feel_alive(&self) {
         let now = Instant::now();
@@ -111,6 +133,7 @@ impl Node {
 
     pub(crate) fn settle(&self, placement: Rc<Placement>) {
         self.settled.replace(Some(placement));
+        self.note_heard();
     }
 
     /// The servers with whom this one has settled, if nothing has changed since.

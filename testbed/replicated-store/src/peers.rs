@@ -19,7 +19,8 @@ pub(crate) const SELF: usize = 0;
 /// A server that has not answered for so long is no longer counted on by the others ...
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 
-/// ... and one that was stopped for half of it no longer trusts what it has.
+/// ... and one that was stopped for half of it no longer trusts what it has; nor does it act alone unless each other has
+/// heard from it within that time.
 pub(crate) const LONGEST_GAP: Duration = Duration::from_millis(1_000);
 
 /// Replica lists that are kept as they were read.
@@ -50,11 +51,15 @@ pub(crate) struct Peer {
     /// Drawn at its start: another one is another run.
     pub(crate) run: Option<u64>,
     pub(crate) heard: Instant,
+    /// It has heard from this server then or later.
+    pub(crate) heard_us: Option<Instant>,
 }
 
 /// Why a list of replicas cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no list of replicas; allowed: 1 to {MOST_NAMES} addresses as ip:port, separated by commas")]
+#[error(
+    "{text:?} is no list of replicas; allowed: 1 to {MOST_NAMES} addresses as ip:port, separated by commas"
+)]
 pub(crate) struct BadList {
     text: String,
 }
@@ -167,6 +172,16 @@ impl Peers {
         join(&addresses)
     }
 
+    /// Until when none of these servers can have counted this one out. None of them does within [`PATIENCE`] of hearing it.
+    pub(crate) fn counted_on_until(&self, placement: &Placement) -> Option<Instant> {
+        let others = placement.peers.iter().filter(|peer| **peer != SELF);
+        let mut until = Instant::now() + LONGEST_GAP;
+        for peer in others {
+            until = until.min(self.look(*peer, |peer| peer.heard_us)? + LONGEST_GAP);
+        }
+        Some(until)
+    }
+
     /// Whether each other server was found or found gone, so that none that may know more is overlooked.
     pub(crate) fn all_known(&self) -> bool {
         self.peers.borrow().iter().all(|peer| peer.reach != Reach::Unknown)
@@ -192,6 +207,7 @@ impl Peer {
             upkeep: None,
             run: None,
             heard: Instant::now(),
+            heard_us: None,
         }
     }
 }

@@ -50,7 +50,8 @@ mod tests {
     use rudolph_core::table::Table;
 
     fn peers(count: u16) -> BTreeMap<SocketAddr, usize> {
-        let address = |i: u16| (SocketAddr::from(([127, 0, 0, 1], 9_000 + i * 137)), usize::from(i));
+        let address =
+            |i: u16| (SocketAddr::from(([127, 0, 0, 1], 9_000 + i * 137)), usize::from(i));
         (0..count).map(address).collect()
     }
 

@@ -112,10 +112,7 @@ fn line(bytes: &[u8]) -> Result<Option<&[u8]>, ProtocolError> {
 }
 
 fn number(text: &[u8]) -> Result<i64, ProtocolError> {
-    std::str::from_utf8(text)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .ok_or(ProtocolError::Number)
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(ProtocolError::Number)
 }
 
 /// Reads a value that is known to be whole and sound.

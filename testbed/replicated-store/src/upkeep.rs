@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::link::Link;
 use crate::node::Node;
-use crate::peers::{PATIENCE, Reach, SELF};
+use crate::peers::{LONGEST_GAP, PATIENCE, Peer, Reach, SELF};
 use crate::resp::Value;
 
 const LONGEST_CONNECT: Duration = Duration::from_millis(500);
@@ -43,12 +43,17 @@ async fn keep(node: Rc<Node>, number: usize) {
         match introduce(&node, number, address).await {
             Ok(()) => ping_until_lost(&node, number).await,
             Err(reach) => {
-                node.peers.change(number, |peer| peer.reach = reach);
+                node.peers.change(number, |peer| peer.reach = patient(peer, reach));
                 node.peers.place();
                 sleep(BETWEEN_TRIES).await;
             }
         }
     }
+}
+
+/// A server that was heard a moment ago is not silent yet: it relies on that.
+fn patient(peer: &Peer, reach: Reach) -> Reach {
+    if reach == Reach::Silent && peer.heard.elapsed() <= PATIENCE { peer.reach } else { reach }
 }
 
 /// Connects; otherwise says how the server is.
@@ -105,15 +110,21 @@ async fn connect(address: SocketAddr) -> Result<Link, Reach> {
 async fn ping_until_lost(node: &Rc<Node>, number: usize) {
     let links = node.peers.look(number, |peer| [peer.requests.clone(), peer.upkeep.clone()]);
     let [Some(requests), Some(upkeep)] = links else { return };
+    let own = node.peers.own_address().to_string();
     while !requests.is_closed() && !upkeep.is_closed() {
-        let mut pong = std::pin::pin!(requests.call(&[b"PING"]).get());
-        while let Err(_late) = timeout(BETWEEN_PINGS, &mut pong).await {
+        let asked = Instant::now();
+        let mut pong = std::pin::pin!(requests.call(&[b"PING", own.as_bytes()]).get());
+        let answer = loop {
+            if let Ok(answer) = timeout(BETWEEN_PINGS, &mut pong).await {
+                break answer;
+            }
             if node.peers.look(number, |peer| peer.heard.elapsed() > PATIENCE) {
                 hear(node, number, Reach::Silent);
             }
-        }
-        if !requests.is_closed() {
-            node.peers.change(number, |peer| peer.heard = Instant::now());
+        };
+        if let Ok(answer) = answer {
+            let counts_on_us = matches!(answer, Value::Simple(_));
+            note_pong(node, number, asked, counts_on_us);
             hear(node, number, Reach::Up);
         }
         tokio::select! {
@@ -126,12 +137,30 @@ async fn ping_until_lost(node: &Rc<Node>, number: usize) {
     upkeep.close();
     node.peers.change(number, |peer| {
         peer.reach = Reach::Unknown;
-        (peer.requests, peer.upkeep) = (None, None);
+        (peer.requests, peer.upkeep, peer.heard_us) = (None, None, None);
     });
 }
 
+/// The other server has heard this one since `asked`. It may have counted this one out since it heard it before, if that is
+/// long ago or it says so.
+fn note_pong(node: &Node, number: usize, asked: Instant, counts_on_us: bool) {
+    let before = node.peers.change(number, |peer| {
+        peer.heard = Instant::now();
+        std::mem::replace(&mut peer.heard_us, counts_on_us.then_some(asked))
+    });
+    if before.is_some_and(|then| !counts_on_us || asked.duration_since(then) > LONGEST_GAP) {
+        node.doubt();
+    }
+    node.note_heard();
+}
+
 fn hear(node: &Node, number: usize, reach: Reach) {
-    if node.peers.change(number, |peer| std::mem::replace(&mut peer.reach, reach)) != reach {
+    let before = node.peers.change(number, |peer| std::mem::replace(&mut peer.reach, reach));
+    if before != reach {
         node.peers.place();
+    }
+    // It was silent for this server, so this one may have been for it.
+    if (before, reach) == (Reach::Silent, Reach::Up) {
+        node.doubt();
     }
 }

@@ -66,7 +66,8 @@ fn http_refuses_what_it_cannot_store() {
 fn http_refuses_too_long_a_value_and_what_is_no_http() {
     let store = Store::start(1, None);
     let server = store.addresses()[0];
-    let head = format!("PUT /kv/k HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n", (1 << 20) + 1);
+    let head =
+        format!("PUT /kv/k HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n", (1 << 20) + 1);
     let long = [head.as_bytes(), &vec![b'x'; (1 << 20) + 1]].concat();
     let cases: [(&[u8], &str); 5] = [
         (&long, "HTTP/1.1 413"),
@@ -77,7 +78,11 @@ fn http_refuses_too_long_a_value_and_what_is_no_http() {
     ];
     for (bytes, expected) in cases {
         let answer = said(server, bytes);
-        assert!(answer.starts_with(expected), "{}: {answer}", bytes[..20.min(bytes.len())].escape_ascii());
+        assert!(
+            answer.starts_with(expected),
+            "{}: {answer}",
+            bytes[..20.min(bytes.len())].escape_ascii()
+        );
     }
     lives(server);
 }
@@ -88,7 +93,8 @@ fn the_servers_own_protocol_refuses_too() {
     let server = store.addresses()[0];
     let long = "k".repeat(1_025);
     let command = |parts: &[&str]| {
-        let bulks: String = parts.iter().map(|part| format!("${}\r\n{part}\r\n", part.len())).collect();
+        let bulks: String =
+            parts.iter().map(|part| format!("${}\r\n{part}\r\n", part.len())).collect();
         format!("*{}\r\n{bulks}", parts.len()).into_bytes()
     };
     let cases: [(Vec<u8>, &str); 13] = [
@@ -108,7 +114,11 @@ fn the_servers_own_protocol_refuses_too() {
     ];
     for (bytes, expected) in cases {
         let answer = said(server, &bytes);
-        assert!(answer.starts_with(expected), "{}: {answer}", bytes[..30.min(bytes.len())].escape_ascii());
+        assert!(
+            answer.starts_with(expected),
+            "{}: {answer}",
+            bytes[..30.min(bytes.len())].escape_ascii()
+        );
     }
     lives(server);
 }

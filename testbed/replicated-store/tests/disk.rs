@@ -19,16 +19,22 @@ fn a_data_folder_that_cannot_be_used_is_named_in_one_line() {
     std::fs::write(&file, "").unwrap();
     let broken = folder.path().join("broken");
     std::fs::create_dir(&broken).unwrap();
-    std::fs::write(broken.join("store.sqlite"), "this is no database, and long enough to tell").unwrap();
-    for (data, words) in [(file.join("data"), "data folder"), (file, "data folder"), (broken, "not a database")] {
+    std::fs::write(broken.join("store.sqlite"), "this is no database, and long enough to tell")
+        .unwrap();
+    for (data, words) in
+        [(file.join("data"), "data folder"), (file, "data folder"), (broken, "not a database")]
+    {
         let output = Command::new(PROGRAM).arg("--data").arg(&data).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(said.contains(words) && said.contains(data.to_str().unwrap()), "{said}");
     }
-    let output =
-        Command::new(PROGRAM).arg("--data").arg(folder.path()).args(["--redis", "/nowhere"]).output();
+    let output = Command::new(PROGRAM)
+        .arg("--data")
+        .arg(folder.path())
+        .args(["--redis", "/nowhere"])
+        .output();
     let said = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
     assert!(said.contains("/nowhere") && said.lines().count() == 1, "{said}");
 }

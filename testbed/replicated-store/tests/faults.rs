@@ -151,9 +151,8 @@ fn a_stopped_server_that_goes_on_does_not_answer_with_what_it_had() {
     let store = Store::start(3, None);
     let addresses = store.addresses();
     let all = View::of(&addresses);
-    let key = (0..).map(|i| format!("k{i}")).find(|key| {
-        all.replicas(key)[0] == addresses[2].to_string()
-    });
+    let key =
+        (0..).map(|i| format!("k{i}")).find(|key| all.replicas(key)[0] == addresses[2].to_string());
     let key = key.unwrap();
     put(addresses[0], &key, None, "old");
     store.servers[&2].signal(Signal::STOP);
@@ -211,7 +210,11 @@ fn what_a_lost_server_had_is_brought_to_others() {
             let mut client = Client::new(server.address);
             for (i, key) in keys.iter().enumerate() {
                 let answer = client.get(key, None).unwrap();
-                assert_eq!((answer.status, answer.body), (200, i.to_string().into_bytes()), "{key}");
+                assert_eq!(
+                    (answer.status, answer.body),
+                    (200, i.to_string().into_bytes()),
+                    "{key}"
+                );
             }
             let status = server.status().unwrap();
             assert!(status["fetched"].as_u64() > Some(50), "{status}");

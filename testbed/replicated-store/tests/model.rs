@@ -49,7 +49,13 @@ fn planted_violations_are_caught() {
         ),
         (
             "a value that comes back",
-            &[write(1, 0, 20), write(2, 5, 6), read(Some(1), 1, 2), read(Some(2), 7, 8), read(Some(1), 9, 10)],
+            &[
+                write(1, 0, 20),
+                write(2, 5, 6),
+                read(Some(1), 1, 2),
+                read(Some(2), 7, 8),
+                read(Some(1), 9, 10),
+            ],
         ),
         ("a write from the future", &[read(Some(1), 0, 1), write(1, 2, 3)]),
     ];

@@ -129,7 +129,9 @@ fn replicas_header(json: &Value) -> bool {
     let name = replicas.get("header").and_then(Value::as_str).unwrap_or("x-rudolph-replicas");
     let name = name.to_ascii_lowercase();
     let debug = json["debug_header"].as_str().map(str::to_ascii_lowercase);
-    name == upstream_header(json) || debug.as_ref() == Some(&name) || key_headers(json).contains(&name)
+    name == upstream_header(json)
+        || debug.as_ref() == Some(&name)
+        || key_headers(json).contains(&name)
 }
 
 fn addresses(json: &Value) -> impl Iterator<Item = &str> {

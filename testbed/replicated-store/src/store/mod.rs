@@ -70,7 +70,21 @@ enum Disk {
 #[derive(Debug)]
 pub(crate) struct Store {
     disk: Disk,
-    versions: RefCell<BTreeMap<Bytes, Version>>,
+    held: RefCell<BTreeMap<Bytes, Held>>,
+}
+
+/// What is known of a copy without looking at the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Held {
+    version: Version,
+    /// Whether all replicas are known to have it, or a newer one.
+    everywhere: bool,
+}
+
+impl Held {
+    fn only_here(version: Version) -> Self {
+        Self { version, everywhere: false }
+    }
 }
 
 impl Store {
@@ -87,28 +101,43 @@ impl Store {
             Disk::Redis(redis) => redis.versions().await?,
             Disk::Embedded(embedded) => embedded.versions()?,
         };
-        Ok(Self { disk, versions: RefCell::new(versions) })
+        let held = versions.into_iter().map(|(key, version)| (key, Held::only_here(version)));
+        Ok(Self { disk, held: RefCell::new(held.collect()) })
     }
 
     /// Of the copy that this server has.
     pub(crate) fn version(&self, key: &[u8]) -> Version {
-        self.versions.borrow().get(key).copied().unwrap_or(Version::NONE)
+        self.held.borrow().get(key).map_or(Version::NONE, |held| held.version)
+    }
+
+    /// Whether all replicas are known to have the copy that this server has.
+    pub(crate) fn is_everywhere(&self, key: &[u8]) -> bool {
+        self.held.borrow().get(key).is_some_and(|held| held.everywhere)
+    }
+
+    /// All replicas have this version, or a newer one.
+    pub(crate) fn note_everywhere(&self, key: &[u8], version: Version) {
+        if let Some(held) = self.held.borrow_mut().get_mut(key)
+            && held.version == version
+        {
+            held.everywhere = true;
+        }
     }
 
     /// The greatest counter of all copies.
     pub(crate) fn newest(&self) -> u64 {
-        self.versions.borrow().values().map(|version| version.counter).max().unwrap_or(0)
+        self.held.borrow().values().map(|held| held.version.counter).max().unwrap_or(0)
     }
 
     pub(crate) fn keys(&self) -> usize {
-        self.versions.borrow().len()
+        self.held.borrow().len()
     }
 
     /// Up to `count` keys after this one, with their versions.
     pub(crate) fn page(&self, after: &[u8], count: usize) -> Vec<(Bytes, Version)> {
-        let versions = self.versions.borrow();
-        let later = versions.range::<[u8], _>((Bound::Excluded(after), Bound::Unbounded));
-        later.take(count).map(|(key, version)| (key.clone(), *version)).collect()
+        let held = self.held.borrow();
+        let later = held.range::<[u8], _>((Bound::Excluded(after), Bound::Unbounded));
+        later.take(count).map(|(key, held)| (key.clone(), held.version)).collect()
     }
 
     /// Reads the copy whose version [`Self::version`] tells at this moment, even if another is written meanwhile.
@@ -124,7 +153,7 @@ impl Store {
         let state = if self.version(key) >= copied.version {
             State::Done(Ok(()))
         } else {
-            self.versions.borrow_mut().insert(key.clone(), copied.version);
+            self.held.borrow_mut().insert(key.clone(), Held::only_here(copied.version));
             match &self.disk {
                 Disk::Embedded(embedded) => State::Done(embedded.write(key, copied)),
                 Disk::Redis(redis) => State::Waiting(redis.write(key, copied)),
@@ -145,12 +174,14 @@ impl Store {
         };
         if written.is_err() {
             let found = self.read(key).get().await.ok().flatten();
-            let mut versions = self.versions.borrow_mut();
+            let mut held = self.held.borrow_mut();
             // A newer write that came meanwhile answers for itself.
-            if versions.get(key) == Some(&writing.version) {
+            if held.get(key).is_some_and(|held| held.version == writing.version) {
                 match found {
-                    Some(copied) => _ = versions.insert(key.clone(), copied.version),
-                    None => _ = versions.remove(key),
+                    Some(copied) => {
+                        _ = held.insert(key.clone(), Held::only_here(copied.version));
+                    }
+                    None => _ = held.remove(key),
                 }
             }
         }

@@ -29,8 +29,9 @@ impl Redis {
     pub(super) async fn start(programs: &Path, folder: &Path) -> Result<Self, StoreError> {
         let program = programs.join("redis-server");
         let failed = |source| StoreError::Program { program: program.clone(), source };
-        // It is run in the data folder.
-        let program = fs::canonicalize(&program).map_err(failed)?;
+        // It is run in the data folder. Its links must stay: it may look at what it was called.
+        let program = std::path::absolute(&program).map_err(failed)?;
+        fs::metadata(&program).map_err(failed)?;
         let folder = std::path::absolute(folder)
             .map_err(|source| StoreError::Folder { path: folder.into(), source })?;
         let log_file = folder.join("redis.log");
@@ -133,7 +134,8 @@ async fn connect(process: &mut Child, socket: &Path) -> Option<Link> {
 /// Over the folder's descriptor, which is short whatever the folder is called.
 async fn connect_to(socket: &Path) -> std::io::Result<UnixStream> {
     let folder = File::open(socket.parent().unwrap_or(Path::new(".")))?;
-    let short = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&folder)));
+    let short =
+        PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&folder)));
     UnixStream::connect(short.join("redis.sock")).await
 }
 

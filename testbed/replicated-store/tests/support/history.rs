@@ -45,8 +45,7 @@ impl History {
     pub fn write(&self, key: &str, write: impl FnOnce(&str) -> std::io::Result<Response>) -> bool {
         let value = self.next_value.fetch_add(1, Ordering::Relaxed);
         let began = self.now();
-        let acknowledged =
-            matches!(write(&value.to_string()), Ok(Response { status: 204, .. }));
+        let acknowledged = matches!(write(&value.to_string()), Ok(Response { status: 204, .. }));
         self.record(key, began, What::Write { value, acknowledged });
         acknowledged
     }
