@@ -36,11 +36,9 @@ pub(crate) struct Figures {
 }
 
 impl Load {
-    pub(crate) fn of(quick: bool) -> Self {
-        match quick {
-            true => Self { rounds: 1, time: Duration::from_millis(60) },
-            false => Self { rounds: 5, time: Duration::from_millis(1_500) },
-        }
+    pub(crate) fn of(quick: bool, rounds: Option<u8>) -> Self {
+        let (usual, ms) = if quick { (1, 60) } else { (5, 1_500) };
+        Self { rounds: rounds.map_or(usual, usize::from), time: Duration::from_millis(ms) }
     }
 
     /// Puts every key where it belongs, so that reads find it.

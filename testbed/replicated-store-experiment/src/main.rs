@@ -34,8 +34,11 @@ struct Options {
     #[arg(long, default_value = "testbed/results")]
     results: PathBuf,
     /// Envoy's worker threads
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     workers: u32,
+    /// Rounds that count, instead of five
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=50))]
+    rounds: Option<u8>,
     /// A short run: does everything work?
     #[arg(long)]
     quick: bool,
@@ -64,7 +67,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), RunError> {
-    let load = Load::of(options.quick);
+    let load = Load::of(options.quick, options.rounds);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
