@@ -110,6 +110,7 @@ fn status(node: &Node) -> Answer {
         "address": node.peers.own_address().to_string(),
         "servers": node.peers.placed().split(',').collect::<Vec<_>>(),
         "settled": node.is_settled(),
+        "doubts": node.doubts(),
         "keys": node.store.keys(),
         "forwarded": counts.forwarded.get(),
         "fetched": counts.fetched.get(),

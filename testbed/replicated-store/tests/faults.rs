@@ -154,7 +154,8 @@ fn a_stopped_server_that_goes_on_does_not_answer_with_what_it_had() {
     let key =
         (0..).map(|i| format!("k{i}")).find(|key| all.replicas(key)[0] == addresses[2].to_string());
     let key = key.unwrap();
-    put(addresses[0], &key, None, "old");
+    // Through the server itself: it knows that all have it, and would answer alone.
+    put(addresses[2], &key, None, "old");
     store.servers[&2].signal(Signal::STOP);
     std::thread::sleep(Duration::from_millis(2_300));
     let others = View::of(&addresses[..2]);
@@ -163,6 +164,8 @@ fn a_stopped_server_that_goes_on_does_not_answer_with_what_it_had() {
     // A gateway that never noticed still names it first.
     assert_eq!(get(addresses[2], &key, Some(&all.list(&key))), "new");
     assert_eq!(get(addresses[2], &key, None), "new");
+    let doubts = store.servers[&2].status().unwrap()["doubts"].as_u64();
+    assert!(doubts >= Some(1), "it never doubted");
 }
 
 #[test]

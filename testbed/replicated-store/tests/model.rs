@@ -75,7 +75,7 @@ fn random_histories_pass_until_one_read_is_made_stale() {
             let at = moment * 100;
             let span = |random: &mut SplitMix64| random.next_u64() % 250;
             let (began, ended) = (at - span(&mut random).min(at), at + span(&mut random));
-            if random.next_u64() % 3 == 0 {
+            if random.next_below(3) == 0 {
                 value = Some(moment);
                 values.push(moment);
                 events.push(write(moment, began, ended));
