@@ -95,7 +95,9 @@ const NUMERALS: [&str; 2] = ["I", "II"];
 
 fn page(rows: &[Row], quick: bool) -> String {
     let mut page = "# Arpeggio\n\nWhat does a store cost that keeps every key at two servers, each with a Redis of its own, \
-                    behind Envoy with the filter, beside one Redis and beside three that clients shard by md5?\n\n"
+                    behind Envoy with the filter, beside one Redis and beside three that clients shard by md5? rudolph_replicated \
+                    answers a read from the server's memory where that has the newest value; rudolph_uncached asks its Redis \
+                    each time.\n\n"
         .to_owned();
     if quick {
         page +=
@@ -141,13 +143,17 @@ fn speeds(all: &[Row], clients: usize) -> Table {
                 let speed = of(contender).map_or(f64::NAN, |row| row.rps);
                 cells.push(grouped(speed, 0));
             }
-            let share = of(Contender::Replicated).map_or(f64::NAN, |row| row.over_sharded);
-            cells.push(format!("{:.1} %", share * 100.0));
+            let share = |contender| of(contender).map_or(f64::NAN, |row| row.over_sharded) * 100.0;
+            let (own, uncached) = (share(Contender::Replicated), share(Contender::Uncached));
+            cells.push(format!("{own:.1} %, {uncached:.1} %"));
             rows.push(cells);
         }
     }
-    let head = ["", "keys", "redis", "redis_sharded", "rudolph_replicated", "of redis_sharded"];
-    table(&head, rows)
+    let own = ["", "keys"].map(str::to_owned);
+    let stores = Contender::ALL.map(|contender| contender.to_string());
+    let head: Vec<String> =
+        own.into_iter().chain(stores).chain(["of redis_sharded".to_owned()]).collect();
+    Table { head, rows: rows.into_iter().map(TableRow::new).collect() }
 }
 
 /// Medians over the numbers of keys, with ten clients.
@@ -221,6 +227,7 @@ fn plots(rows: &[Row]) -> Vec<(String, String)> {
                 emphasis: match contender {
                     Contender::Replicated => Emphasis::Hero,
                     Contender::Redis | Contender::Sharded => Emphasis::Normal,
+                    Contender::Uncached => Emphasis::Faint,
                 },
             }
         };

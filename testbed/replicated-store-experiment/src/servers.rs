@@ -37,7 +37,8 @@ pub(crate) enum ServerError {
 #[derive(Debug)]
 pub(crate) struct Servers {
     redis: Vec<Redis>,
-    pub(crate) replicated: Cluster,
+    replicated: Cluster,
+    uncached: Cluster,
 }
 
 /// Processor time so far, in seconds.
@@ -74,19 +75,9 @@ impl Servers {
         // The first stands alone, the others are the shards.
         let redis_alone_and_shards: Vec<Redis> =
             (0..=SHARDS).map(|_| Redis::start(redis)).collect::<Result<_, _>>()?;
-        let arguments = vec!["--redis".to_owned(), redis.display().to_string()];
-        let replicated = Cluster::builder()
-            .servers(SHARDS)
-            .server_program(ServerProgram { file: server.to_owned(), arguments })
-            .concurrency(workers)
-            .filter_field("key", json!([{ "path_segment": 2 }]))
-            .filter_field("replicas", json!({ "count": 2 }))
-            .start()
-            .await?;
-        for address in replicated.server_addresses() {
-            wait_until_settled(address)?;
-        }
-        Ok(Self { redis: redis_alone_and_shards, replicated })
+        let replicated = replicated_store(redis, server, workers, &[]).await?;
+        let uncached = replicated_store(redis, server, workers, &["--cache-entries", "0"]).await?;
+        Ok(Self { redis: redis_alone_and_shards, replicated, uncached })
     }
 
     pub(crate) fn client(&self, contender: Contender) -> io::Result<Client> {
@@ -94,9 +85,8 @@ impl Servers {
         match contender {
             Contender::Redis => Client::of_redis(&addresses[..1]),
             Contender::Sharded => Client::of_redis(&addresses[1..]),
-            Contender::Replicated => {
-                Ok(Client::Http(HttpClient::new(self.replicated.envoy_address())))
-            }
+            Contender::Replicated => Ok(Client::Http(over(&self.replicated))),
+            Contender::Uncached => Ok(Client::Http(over(&self.uncached))),
         }
     }
 
@@ -107,17 +97,47 @@ impl Servers {
         match contender {
             Contender::Redis => Spent { client, redis: sum(&redis[..1]), ..Spent::default() },
             Contender::Sharded => Spent { client, redis: sum(&redis[1..]), ..Spent::default() },
-            Contender::Replicated => {
-                let servers: Vec<u32> =
-                    (0..SHARDS).filter_map(|i| self.replicated.server_pid(i)).collect();
-                Spent {
-                    client,
-                    envoy: cpu_seconds(self.replicated.envoy_pid()),
-                    servers: sum(&servers),
-                    redis: sum(&children(&servers)),
-                }
-            }
+            Contender::Replicated => Spent { client, ..spent(&self.replicated) },
+            Contender::Uncached => Spent { client, ..spent(&self.uncached) },
         }
+    }
+}
+
+async fn replicated_store(
+    redis: &Path,
+    server: &Path,
+    workers: u32,
+    more: &[&str],
+) -> Result<Cluster, ServerError> {
+    let own = ["--redis".to_owned(), redis.display().to_string()];
+    let arguments = own.into_iter().chain(more.iter().map(|text| (*text).to_owned())).collect();
+    let cluster = Cluster::builder()
+        .servers(SHARDS)
+        .server_program(ServerProgram { file: server.to_owned(), arguments })
+        .concurrency(workers)
+        .filter_field("key", json!([{ "path_segment": 2 }]))
+        .filter_field("replicas", json!({ "count": 2 }))
+        .start()
+        .await?;
+    for address in cluster.server_addresses() {
+        wait_until_settled(address)?;
+    }
+    Ok(cluster)
+}
+
+fn over(cluster: &Cluster) -> HttpClient {
+    HttpClient::new(cluster.envoy_address())
+}
+
+/// All but the client's.
+fn spent(cluster: &Cluster) -> Spent {
+    let servers: Vec<u32> = (0..SHARDS).filter_map(|i| cluster.server_pid(i)).collect();
+    let sum = |pids: &[u32]| pids.iter().map(|pid| cpu_seconds(*pid)).sum();
+    Spent {
+        client: 0.0,
+        envoy: cpu_seconds(cluster.envoy_pid()),
+        servers: sum(&servers),
+        redis: sum(&children(&servers)),
     }
 }
 

@@ -86,15 +86,16 @@ pub(crate) fn goal(command: Command) -> f64 {
 /// What was hoped for, and what came.
 pub(crate) fn verdicts(rows: &[Row]) -> Vec<String> {
     let judged = rows.iter().filter(|row| {
-        row.case.contender == Contender::Replicated && row.case.clients == CLIENTS[1]
+        let own = matches!(row.case.contender, Contender::Replicated | Contender::Uncached);
+        own && row.case.clients == CLIENTS[1]
     });
     judged
         .map(|row| {
-            let Case { command, keys, .. } = row.case;
+            let Case { contender, command, keys, .. } = row.case;
             let (least, found) = (goal(command), row.over_sharded);
             let held = if found >= least { "held" } else { "missed" };
             format!(
-                "{held}: {command}, {keys} keys: at least {:.0} % of three sharded Redis's requests/s, found {:.1} %",
+                "{held}: {contender}, {command}, {keys} keys: at least {:.0} % of three sharded Redis's requests/s, found {:.1} %",
                 least * 100.0,
                 found * 100.0
             )
@@ -124,6 +125,6 @@ mod tests {
         let row = row(&trials, case);
         assert!((row.over_sharded - 0.3).abs() < 1e-9 && (row.rps - 22.5).abs() < 1e-9, "{row:?}");
         let verdicts = verdicts(&[row]);
-        assert!(verdicts[0].starts_with("held: get, 10 keys"), "{verdicts:?}");
+        assert!(verdicts[0].starts_with("held: rudolph_replicated, get, 10 keys"), "{verdicts:?}");
     }
 }

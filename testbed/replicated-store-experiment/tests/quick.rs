@@ -36,7 +36,7 @@ fn the_quick_form_measures_every_store_and_writes_every_file() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let read = |name: &str| std::fs::read(results.join("arpeggio").join(name)).unwrap();
     let runs = String::from_utf8(read("runs.csv")).unwrap();
-    assert_eq!(runs.lines().count(), 1 + 3 * 2 * 4 * 2, "{runs}");
+    assert_eq!(runs.lines().count(), 1 + 4 * 2 * 4 * 2, "{runs}");
     let page = String::from_utf8(read("table.md")).unwrap();
     assert!(page.contains("A quick run") && page.contains("Table III"), "{page}");
     assert!(page.contains("| rudolph_replicated") && page.contains("464"), "{page}");

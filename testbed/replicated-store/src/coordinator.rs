@@ -48,6 +48,12 @@ struct Known {
     sure: bool,
 }
 
+/// A copy of this server's own on its way.
+struct Own {
+    reading: Reading,
+    is_cached: bool,
+}
+
 impl Node {
     /// `named` are the replicas that the gateway named; none if it named none.
     pub(crate) async fn get(
@@ -98,6 +104,7 @@ impl Node {
             match self.spread(key, &copied, &self.targets(key, named)).await {
                 Ok(()) => {
                     self.store.note_everywhere(key, copied.version);
+                    self.remember(key, &copied);
                     return Ok(());
                 }
                 Err(error) => again(error)?,
@@ -110,20 +117,24 @@ impl Node {
         let _underway = self.begin();
         if self.store.is_everywhere(key) && self.is_counted_on(key) {
             let version = self.store.version(key);
-            let own = self.store.read(key).get().await?.filter(|own| own.version == version);
-            if let Some(copied) = own {
+            let Own { reading, is_cached } = self.own(key);
+            if let Some(copied) = reading.get().await?.filter(|own| own.version == version) {
+                if !is_cached {
+                    self.remember(key, &copied);
+                }
                 return Ok(Some(copied.value));
             }
         }
         let targets = self.targets(key, named);
         // Asked for at the moment at which the version is looked at, and in case that it is the newest.
-        let own = self.own(key);
+        let Own { reading, is_cached } = self.own(key);
         let known = self.ask(key, &targets).await?;
         let newest = newest(&known);
         if newest == Version::NONE {
             return Ok(None);
         }
-        let mut copied = own.get().await?.filter(|copied| copied.version == newest);
+        let mut copied = reading.get().await?.filter(|copied| copied.version == newest);
+        let is_cached = is_cached && copied.is_some();
         if copied.is_none() {
             copied = self.fetch(key, &known, newest).await?;
             count(&self.counts.forwarded);
@@ -140,8 +151,9 @@ impl Node {
         }
         if targets.contains(&SELF) {
             self.store.note_everywhere(key, copied.version);
-        } else {
-            self.cache.borrow_mut().store(key, copied.to_bytes());
+        }
+        if !is_cached {
+            self.remember(key, &copied);
         }
         Ok(Some(copied.value))
     }
@@ -155,13 +167,21 @@ impl Node {
         all
     }
 
-    /// A copy that this server has, stored or cached.
-    fn own(&self, key: &Bytes) -> Reading {
-        if self.store.version(key) > Version::NONE {
-            return self.store.read(key);
+    /// The copy that this server has, from memory if that is it.
+    fn own(&self, key: &Bytes) -> Own {
+        let version = self.store.version(key);
+        let cached = self.cache.borrow_mut().get(key).and_then(Copied::from_bytes);
+        match cached {
+            // Without a copy on disk this server is no replica, and what it has is as new as the others say.
+            Some(copied) if version == Version::NONE || version == copied.version => {
+                Own { reading: Reading::Done(Ok(Some(copied))), is_cached: true }
+            }
+            _ => Own { reading: self.store.read(key), is_cached: false },
         }
-        let cached = self.cache.borrow_mut().get(key);
-        Reading::Done(Ok(cached.and_then(Copied::from_bytes)))
+    }
+
+    fn remember(&self, key: &[u8], copied: &Copied) {
+        self.cache.borrow_mut().store(key, copied.to_bytes());
     }
 
     /// The versions of all targets, of which one at least is sure.

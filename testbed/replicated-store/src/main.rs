@@ -26,6 +26,9 @@ struct Options {
     /// How many servers hold a key, as in the filter's configuration
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8))]
     replicas: u8,
+    /// Most values in memory; 0 reads each from the store
+    #[arg(long, default_value_t = 10_000)]
+    cache_entries: usize,
     /// Another server; one that is up leads to all
     #[arg(long = "peer")]
     peers: Vec<SocketAddr>,
@@ -56,6 +59,7 @@ fn run(options: &Options) -> Result<(), RunError> {
         data: options.data.clone(),
         redis: options.redis.clone(),
         replicas: usize::from(options.replicas),
+        cache_entries: options.cache_entries,
         peers: options.peers.clone(),
     };
     // One thread: what a server owns, it shares with nobody.

@@ -22,7 +22,7 @@ pub(crate) struct Node {
     pub(crate) peers: Peers,
     /// Drawn at the start: the writer of this run's versions.
     pub(crate) run: u64,
-    /// Values of keys that belong to others, for what `spread` sends here.
+    /// Copies in memory: of its own as long as their versions are, and of others for what `spread` sends here.
     pub(crate) cache: RefCell<LruCache>,
     /// The greatest counter seen.
     clock: Cell<u64>,

@@ -16,7 +16,7 @@ use crate::peers::Peers;
 use crate::store::{Store, StoreError};
 use crate::{answers, http, repair, upkeep};
 
-const CACHE: CacheLimits = CacheLimits { entries: 10_000, bytes: 64 << 20 };
+const CACHE_BYTES: usize = 64 << 20;
 
 /// What a server is told.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Settings {
     pub redis: Option<PathBuf>,
     /// How many servers hold a key.
     pub replicas: usize,
+    /// Most copies in memory; without, each read goes to the disk's store.
+    pub cache_entries: usize,
     /// Some of the other servers, through whom it meets the rest.
     pub peers: Vec<SocketAddr>,
 }
@@ -44,7 +46,8 @@ pub async fn serve(listener: TcpListener, settings: &Settings) -> Result<(), Sto
     for peer in &settings.peers {
         peers.number(*peer);
     }
-    let node = Rc::new(Node::new(store, peers, run, LruCache::new(CACHE)));
+    let limits = CacheLimits { entries: settings.cache_entries, bytes: CACHE_BYTES };
+    let node = Rc::new(Node::new(store, peers, run, LruCache::new(limits)));
     tokio::task::spawn_local(upkeep::meet_all(Rc::clone(&node)));
     tokio::task::spawn_local(upkeep::feel_alive(Rc::clone(&node)));
     tokio::task::spawn_local(repair::keep_settled(Rc::clone(&node)));
