@@ -23,8 +23,8 @@ use crate::version::{Copied, VERSION_BYTES, Version};
 
 /// A server that does not answer for so long does not answer this attempt.
 const LONGEST_CALL: Duration = Duration::from_millis(500);
-/// Tried again and again until then: long enough for a server's end to be noticed.
-const LONGEST_REQUEST: Duration = Duration::from_millis(1_500);
+/// Tried again and again until then: long enough for a silent server to be counted out.
+const LONGEST_REQUEST: Duration = Duration::from_millis(3_000);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Why a request was not carried out, or not known to be.
