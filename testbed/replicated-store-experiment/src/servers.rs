@@ -117,6 +117,8 @@ async fn replicated_store(
         .concurrency(workers)
         .filter_field("key", json!([{ "path_segment": 2 }]))
         .filter_field("replicas", json!({ "count": 2 }))
+        // A third server of a hot key could only ask the two that have it.
+        .filter_field("spread", json!({ "max_copies": 2 }))
         .start()
         .await?;
     for address in cluster.server_addresses() {
