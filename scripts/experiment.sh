@@ -30,20 +30,40 @@ shared_nothing() {
     --server "$TARGET/release/rudolph-shared-nothing" "${quick[@]}"
 }
 
+# Redis is what it is about, so without one there is nothing to measure.
+arpeggio() {
+  local redis
+  redis=$(find_redis) || {
+    say "SKIP arpeggio: no redis-server; install Debian's redis-server and redis-tools"
+    return
+  }
+  quietly "building the replicated store and its experiment" \
+    cargo build --release --package rudolph-replicated-store --package rudolph-replicated-store-experiment
+  "$TARGET/release/rudolph-replicated-store-experiment" --results "${RESULTS:-testbed/results}" --redis "$redis" \
+    --server "$TARGET/release/rudolph-replicated-store" "${quick[@]}"
+}
+
 if [ "${1:-}" = shared-nothing ]; then
   shared_nothing
   exit
 fi
 
 scripts/build-filter.sh
-quietly "building the experiments (the first time takes some minutes)" \
-  cargo build --release --package rudolph-experiments --package rudolph-app-server
 ENVOY_BIN=$(find_envoy) || die "no Envoy $ENVOY_VERSION; run scripts/setup.sh run"
 export ENVOY_BIN
+
+if [ "${1:-}" = arpeggio ]; then
+  arpeggio
+  exit
+fi
+
+quietly "building the experiments (the first time takes some minutes)" \
+  cargo build --release --package rudolph-experiments --package rudolph-app-server
 
 experiments() { "$TARGET/release/rudolph-experiments" --results "${RESULTS:-testbed/results}" "$@"; }
 experiments run "${quick[@]}" "$@"
 if [ $# -eq 0 ]; then
   shared_nothing
+  arpeggio
   experiments report
 fi

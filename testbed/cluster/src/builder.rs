@@ -12,7 +12,7 @@ use crate::launch::Launch;
 use crate::process::Process;
 use crate::render::{self, Changes, Kind, Rendered, StatusPage};
 use crate::scratch::Scratch;
-use crate::server::{Recipe, Server, ServerSettings};
+use crate::server::{self, Recipe, Server, ServerProgram, ServerSettings};
 use crate::{locate, ports, watched};
 
 const DEBUG_HEADER: &str = "x-rudolph-debug";
@@ -23,6 +23,7 @@ pub struct Builder {
     servers: usize,
     external: Vec<SocketAddr>,
     settings: ServerSettings,
+    program: Option<ServerProgram>,
     concurrency: u32,
     baseline: Option<Baseline>,
     fields: Map<String, Value>,
@@ -47,6 +48,7 @@ impl Default for Builder {
             servers: 5,
             external: Vec::new(),
             settings: ServerSettings::default(),
+            program: None,
             concurrency: 1,
             baseline: None,
             fields: Map::new(),
@@ -86,6 +88,13 @@ impl Builder {
     #[must_use]
     pub fn server_settings(mut self, settings: ServerSettings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Servers of another program than `rudolph-app-server`.
+    #[must_use]
+    pub fn server_program(mut self, program: ServerProgram) -> Self {
+        self.program = Some(program);
         self
     }
 
@@ -253,12 +262,15 @@ impl Builder {
         if self.servers == 0 {
             return Ok(None);
         }
-        Ok(Some(Recipe {
-            program: locate::app_server(root)?,
-            settings: self.settings.clone(),
-            database: scratch.file("data.sqlite"),
-            logs: scratch.path().to_owned(),
-        }))
+        let kind = match &self.program {
+            Some(other) => server::Kind::Other(other.clone()),
+            None => server::Kind::App {
+                program: locate::app_server(root)?,
+                settings: self.settings.clone(),
+                database: scratch.file("data.sqlite"),
+            },
+        };
+        Ok(Some(Recipe { kind, folder: scratch.path().to_owned() }))
     }
 
     async fn start_servers(&self, recipe: Option<&Recipe>) -> Result<Vec<Server>, ClusterError> {
@@ -266,7 +278,8 @@ impl Builder {
             self.external.iter().copied().map(Server::external).collect();
         if let Some(recipe) = recipe {
             for _ in 0..self.servers {
-                servers.push(Server::start(recipe)?);
+                let others: Vec<SocketAddr> = servers.iter().map(|server| server.address).collect();
+                servers.push(Server::start(recipe, &others)?);
             }
         }
         for server in &mut servers {

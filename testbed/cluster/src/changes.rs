@@ -86,11 +86,15 @@ impl Cluster {
     /// Starts a server again on the port that it had, and waits until it answers; Envoy finds out by itself.
     pub async fn restart_server(&mut self, index: usize) -> Result<(), ClusterError> {
         let recipe = self.recipe.clone().ok_or(ClusterError::NotRunning { index })?;
+        let mut others = self.server_addresses();
+        if index < others.len() {
+            others.remove(index);
+        }
         let server = self.server(index)?;
         if let Some(process) = &mut server.process {
             process.kill();
         }
-        server.start_process(&recipe)?;
+        server.start_process(&recipe, &others)?;
         server.wait_until_healthy().await
     }
 
@@ -98,7 +102,7 @@ impl Cluster {
     pub async fn add_server(&mut self) -> Result<usize, ClusterError> {
         let index = self.servers.len();
         let recipe = self.recipe.clone().ok_or(ClusterError::NotRunning { index })?;
-        let mut server = Server::start(&recipe)?;
+        let mut server = Server::start(&recipe, &self.server_addresses())?;
         server.wait_until_healthy().await?;
         self.servers.push(server);
         self.publish_servers()?;

@@ -39,6 +39,6 @@ pub use baseline::Baseline;
 pub use builder::Builder;
 pub use cluster::Cluster;
 pub use error::ClusterError;
-pub use server::ServerSettings;
+pub use server::{ServerProgram, ServerSettings};
 pub use stub::StubServers;
 pub use validate::{envoy_version, validate};

@@ -50,13 +50,48 @@ impl ServerSettings {
     }
 }
 
+/// Servers that are not `rudolph-app-server`. Each is told where to `--listen`, a folder of its own for its `--data`, and
+/// every other server as a `--peer`.
+#[derive(Debug, Clone)]
+pub struct ServerProgram {
+    pub file: PathBuf,
+    /// Further arguments.
+    pub arguments: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    App { program: PathBuf, settings: ServerSettings, database: PathBuf },
+    Other(ServerProgram),
+}
+
 /// All that is needed to start one more server like the others.
 #[derive(Debug, Clone)]
 pub(crate) struct Recipe {
-    pub(crate) program: PathBuf,
-    pub(crate) settings: ServerSettings,
-    pub(crate) database: PathBuf,
-    pub(crate) logs: PathBuf,
+    pub(crate) kind: Kind,
+    pub(crate) folder: PathBuf,
+}
+
+impl Recipe {
+    fn program(&self) -> &Path {
+        match &self.kind {
+            Kind::App { program, .. } => program,
+            Kind::Other(other) => &other.file,
+        }
+    }
+
+    fn arguments(&self, listen: SocketAddr, others: &[SocketAddr]) -> Vec<String> {
+        match &self.kind {
+            Kind::App { settings, database, .. } => settings.arguments(listen, database),
+            Kind::Other(other) => {
+                let data = self.folder.join(format!("server-{}", listen.port()));
+                let (listen, data) = (listen.to_string(), data.display().to_string());
+                let own = ["--listen".to_owned(), listen, "--data".to_owned(), data];
+                let peers = others.iter().flat_map(|peer| ["--peer".to_owned(), peer.to_string()]);
+                own.into_iter().chain(peers).chain(other.arguments.iter().cloned()).collect()
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -74,18 +109,22 @@ impl Server {
     }
 
     /// Starts a server on a free port, without waiting for it.
-    pub(crate) fn start(recipe: &Recipe) -> Result<Self, ClusterError> {
+    pub(crate) fn start(recipe: &Recipe, others: &[SocketAddr]) -> Result<Self, ClusterError> {
         let mut server = Self::external(ports::free_address()?);
-        server.start_process(recipe)?;
+        server.start_process(recipe, others)?;
         Ok(server)
     }
 
     /// Starts the process again, on the address that it had.
-    pub(crate) fn start_process(&mut self, recipe: &Recipe) -> Result<(), ClusterError> {
+    pub(crate) fn start_process(
+        &mut self,
+        recipe: &Recipe,
+        others: &[SocketAddr],
+    ) -> Result<(), ClusterError> {
         let what = format!("server {}", self.address);
-        let log = recipe.logs.join(format!("server-{}.log", self.address.port()));
-        let arguments = recipe.settings.arguments(self.address, &recipe.database);
-        self.process = Some(Process::start(&what, &recipe.program, &arguments, &log)?);
+        let log = recipe.folder.join(format!("server-{}.log", self.address.port()));
+        let arguments = recipe.arguments(self.address, others);
+        self.process = Some(Process::start(&what, recipe.program(), &arguments, &log)?);
         Ok(())
     }
 

@@ -1,0 +1,246 @@
+//! The raw figures, a summary for programs, tables and plots for people.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rudolph_charts::{
+    Axis, Chart, ChartError, Emphasis, LineChart, Row as TableRow, Series, Table, grouped, png,
+};
+use serde_json::json;
+
+use crate::contender::{Command, Contender};
+use crate::load::{CLIENTS, Case, KEYS};
+use crate::summary::{Row, Trial, median, rows, verdicts};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ResultError {
+    #[error("{path:?} cannot be written: {source}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("raw figures: {0}")]
+    Csv(#[from] csv::Error),
+    #[error("plot {name}: {source}")]
+    Plot { name: String, source: ChartError },
+}
+
+/// Sharp on a screen that shows it at its own size.
+const PNG_SCALE: f32 = 2.0;
+
+/// Writes all into `folder` and returns the page.
+pub(crate) fn write(
+    folder: &Path,
+    trials: &[Trial],
+    quick: bool,
+    origin: &str,
+) -> Result<String, ResultError> {
+    let rows = rows(trials);
+    fs::create_dir_all(folder)
+        .map_err(|source| ResultError::Write { path: folder.into(), source })?;
+    put(folder, "runs.csv", &runs(trials)?)?;
+    put(folder, "summary.json", format!("{:#}\n", summary(&rows)).as_bytes())?;
+    for (name, svg) in plots(&rows) {
+        put(folder, &format!("{name}.svg"), svg.as_bytes())?;
+        let drawn = png(&svg, PNG_SCALE)
+            .map_err(|source| ResultError::Plot { name: name.clone(), source })?;
+        put(folder, &format!("{name}.png"), &drawn)?;
+    }
+    let page = format!("{}\n{origin}\n", page(&rows, quick));
+    put(folder, "table.md", page.as_bytes())?;
+    Ok(page)
+}
+
+fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), ResultError> {
+    let path = folder.join(name);
+    fs::write(&path, bytes).map_err(|source| ResultError::Write { path, source })
+}
+
+fn runs(trials: &[Trial]) -> Result<Vec<u8>, ResultError> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let head = "contender,command,keys,clients,round,requests,seconds,rps,client_us,envoy_us,servers_us,redis_us";
+    csv.write_record(head.split(','))?;
+    for Trial { case, round, figures } in trials {
+        let spent = figures.spent_us;
+        let parts = [spent.client, spent.envoy, spent.servers, spent.redis];
+        let own = [
+            case.contender.to_string(),
+            case.command.to_string(),
+            case.keys.to_string(),
+            case.clients.to_string(),
+            round.to_string(),
+            figures.requests.to_string(),
+            format!("{:.3}", figures.seconds),
+            format!("{:.0}", figures.rps),
+        ];
+        csv.write_record(own.into_iter().chain(parts.map(|part| format!("{part:.2}"))))?;
+    }
+    Ok(csv.into_inner().map_err(|error| csv::Error::from(error.into_error()))?)
+}
+
+fn summary(rows: &[Row]) -> serde_json::Value {
+    let row = |row: &Row| {
+        let (case, spent) = (row.case, row.spent_us);
+        json!({
+            "strategy": case.contender.to_string(), "command": case.command.to_string(),
+            "keys": case.keys, "clients": case.clients,
+            "rps": row.rps, "rps_low": row.rps_low, "rps_high": row.rps_high,
+            "mean_ms": case.clients as f64 * 1e3 / row.rps, "rps_over_sharded": row.over_sharded,
+            "client_us": spent.client, "envoy_us": spent.envoy, "servers_us": spent.servers,
+            "redis_us": spent.redis,
+        })
+    };
+    rows.iter().map(row).collect()
+}
+
+const NUMERALS: [&str; 2] = ["I", "II"];
+
+fn page(rows: &[Row], quick: bool) -> String {
+    let mut page = "# Arpeggio\n\nWhat does a store cost that keeps every key at two servers, each with a Redis of its own, \
+                    behind Envoy with the filter, beside one Redis and beside three that clients shard by md5? rudolph_replicated \
+                    answers a read from the server's memory where that has the newest value; rudolph_uncached asks its Redis \
+                    each time.\n\n"
+        .to_owned();
+    if quick {
+        page +=
+            "**A quick run: it shows that everything works, and its figures mean nothing.**\n\n";
+    }
+    for (clients, numeral) in CLIENTS.into_iter().zip(NUMERALS) {
+        let words =
+            if clients == 1 { "one client".to_owned() } else { format!("{clients} clients") };
+        page += &format!("## Table {numeral}: requests/s with {words}\n\n");
+        page += &speeds(rows, clients).markdown();
+        page += "\n";
+    }
+    page += "## Table III: with ten clients, beside what was published\n\n";
+    page += &published(rows).markdown();
+    page += "\nMeasured: medians over the numbers of keys. Published: Arpeggio (Redis behind a decentralised ring), on machines \
+             and with a client of its own; compare the shares, not the speeds.\n\n";
+    page += "## What a request costs\n\n";
+    page += &costs(rows).markdown();
+    page += "\nMicroseconds of processor time, user and kernel, with ten clients; the client's own too. Medians over the rounds \
+             and the numbers of keys.\n\n";
+    for verdict in verdicts(rows) {
+        page += &format!("- {verdict}\n");
+    }
+    page
+}
+
+fn table(head: &[&str], rows: Vec<Vec<String>>) -> Table {
+    let head = head.iter().map(|cell| (*cell).to_owned()).collect();
+    Table { head, rows: rows.into_iter().map(TableRow::new).collect() }
+}
+
+fn find(rows: &[Row], case: Case) -> Option<&Row> {
+    rows.iter().find(|row| row.case == case)
+}
+
+fn speeds(all: &[Row], clients: usize) -> Table {
+    let mut rows = Vec::new();
+    for command in Command::ALL {
+        for keys in KEYS {
+            let of = |contender| find(all, Case { contender, command, keys, clients });
+            let mut cells = vec![format!("{command}s"), keys.to_string()];
+            for contender in Contender::ALL {
+                let speed = of(contender).map_or(f64::NAN, |row| row.rps);
+                cells.push(grouped(speed, 0));
+            }
+            let share = |contender| of(contender).map_or(f64::NAN, |row| row.over_sharded) * 100.0;
+            let (own, uncached) = (share(Contender::Replicated), share(Contender::Uncached));
+            cells.push(format!("{own:.1} %, {uncached:.1} %"));
+            rows.push(cells);
+        }
+    }
+    let own = ["", "keys"].map(str::to_owned);
+    let stores = Contender::ALL.map(|contender| contender.to_string());
+    let head: Vec<String> =
+        own.into_iter().chain(stores).chain(["of redis_sharded".to_owned()]).collect();
+    Table { head, rows: rows.into_iter().map(TableRow::new).collect() }
+}
+
+/// Medians over the numbers of keys, with ten clients.
+fn with_ten(
+    rows: &[Row],
+    contender: Contender,
+    command: Command,
+    figure: impl Fn(&Row) -> f64,
+) -> f64 {
+    let chosen = rows.iter().filter(|row| {
+        (row.case.contender, row.case.command, row.case.clients) == (contender, command, CLIENTS[1])
+    });
+    median(chosen.map(figure))
+}
+
+fn published(all: &[Row]) -> Table {
+    let mut rows = Vec::new();
+    for command in Command::ALL {
+        let sharded = Contender::Sharded.published(command);
+        for contender in Contender::ALL {
+            let then = contender.published(command);
+            rows.push(vec![
+                format!("{command}s"),
+                contender.to_string(),
+                grouped(with_ten(all, contender, command, |row| row.rps), 0),
+                format!(
+                    "{:.1} %",
+                    with_ten(all, contender, command, |row| row.over_sharded) * 100.0
+                ),
+                grouped(then, 0),
+                format!("{:.1} %", then / sharded * 100.0),
+            ]);
+        }
+    }
+    let head =
+        ["", "store", "requests/s", "of redis_sharded", "published", "of the published sharded"];
+    table(&head, rows)
+}
+
+fn costs(all: &[Row]) -> Table {
+    let mut rows = Vec::new();
+    for command in Command::ALL {
+        for contender in Contender::ALL {
+            let parts: [fn(&Row) -> f64; 4] = [
+                |row| row.spent_us.client,
+                |row| row.spent_us.envoy,
+                |row| row.spent_us.servers,
+                |row| row.spent_us.redis,
+            ];
+            let parts = parts.map(|part| with_ten(all, contender, command, part));
+            let mut cells = vec![format!("{command}s"), contender.to_string()];
+            cells.extend(parts.map(|part| format!("{part:.1}")));
+            cells.push(format!("{:.1}", parts.iter().sum::<f64>()));
+            rows.push(cells);
+        }
+    }
+    table(&["", "store", "client", "Envoy", "servers", "Redis", "together"], rows)
+}
+
+fn plots(rows: &[Row]) -> Vec<(String, String)> {
+    let mut plots = Vec::new();
+    for command in Command::ALL {
+        let series = |contender: Contender| {
+            let of = |keys| find(rows, Case { contender, command, keys, clients: CLIENTS[1] });
+            let found: Vec<&Row> = KEYS.into_iter().filter_map(of).collect();
+            let at = |row: &&Row| row.case.keys as f64;
+            Series {
+                name: contender.to_string(),
+                points: found.iter().map(|row| (at(row), row.rps)).collect(),
+                band: found.iter().map(|row| (at(row), row.rps_low, row.rps_high)).collect(),
+                emphasis: match contender {
+                    Contender::Replicated => Emphasis::Hero,
+                    Contender::Redis | Contender::Sharded => Emphasis::Normal,
+                    Contender::Uncached => Emphasis::Faint,
+                },
+            }
+        };
+        let chart = LineChart {
+            title: format!("{command}s a second, ten clients"),
+            subtitle: "Medians over the rounds; the bands reach from the lowest to the highest"
+                .to_owned(),
+            x: Axis::log("keys"),
+            y: Axis::from_zero("requests/s"),
+            series: Contender::ALL.map(series).to_vec(),
+            ..LineChart::default()
+        };
+        plots.push((format!("{command}s"), chart.svg()));
+    }
+    plots
+}
