@@ -27,6 +27,7 @@ mod recovery;
 mod reload;
 #[cfg(test)]
 mod replicas;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod shared_data;
