@@ -61,14 +61,17 @@ impl Worker {
         let published = desk.plan.read_own(store, &mut self.tally, config, open)?.value;
         self.looked_ms = now_ms;
         // An older version was left by a configuration that was given up and is taken up again.
-        let floor = desk.floor;
-        let published = published.filter(|plan| plan.version >= floor);
+        let published = published.filter(|plan| plan.version >= desk.floor);
         let waits = published.as_ref().is_none_or(|plan| is_ahead(&self.config, plan, now_ms));
-        let next = published.as_ref().map_or(u64::MAX, |plan| plan.version);
-        if self.config.lead_ms() > 0 && waits && self.newest_version() + 1 < next {
+        // Of a published plan the one before is this configuration's, however old.
+        let befores = match &published {
+            Some(plan) => 0..plan.version,
+            None => desk.floor..u64::MAX,
+        };
+        if self.config.lead_ms() > 0 && waits && self.newest_version() + 1 < befores.end {
             // This worker was late, or what was published is lost: the plan before holds.
             let before = desk.before.read_own(store, &mut self.tally, config, open)?.value;
-            if let Some(before) = before.filter(|it| (floor..next).contains(&it.version)) {
+            if let Some(before) = before.filter(|before| befores.contains(&before.version)) {
                 self.consider(before, now_ms);
             }
         }
