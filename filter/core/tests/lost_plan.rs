@@ -5,6 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
+use common::gateway::{admin_config, clusters};
 use common::store::Store;
 use common::{config, members};
 use rudolph_core::config::Config;
@@ -132,4 +133,51 @@ fn the_plan_before_tells_where_no_slot_does() {
     }
     rig.start();
     assert!(rig.published() > newest, "{} after {newest}", rig.published());
+}
+
+/// Nobody is left that could know; the clock is.
+#[test]
+fn where_nothing_tells_the_clock_does() {
+    let mut rig = Rig::new();
+    let mut versions = Vec::new();
+    for _ in 0..5 {
+        let last = rig.start();
+        versions.push(rig.published());
+        drop(last);
+        for key in rig.store.keys_with("rudolph/1/0/") {
+            rig.store.put(&key, vec![0]);
+        }
+    }
+    assert!(versions.is_sorted_by(|before, after| before < after), "{versions:?}");
+}
+
+/// A worker that was away finds the published plan lost and no servers to plan for: the plan before holds.
+#[test]
+fn the_plan_before_holds_where_the_published_one_is_lost() {
+    let mut store = Store::default();
+    let config = admin_config("static", "");
+    let mut away = Worker::new(config.clone());
+    let mut now_ms = 1_700_000_000_000;
+    let mut tick = |worker: &mut Worker, store: &mut Store| {
+        now_ms += config.tick_ms;
+        worker.tick(now_ms, store);
+    };
+    let mut planner = Worker::new(config.clone());
+    tick(&mut planner, &mut store);
+    tick(&mut away, &mut store);
+    let mut versions = Vec::new();
+    for count in [3, 4, 5] {
+        planner.on_clusters(&clusters(&members(count)), &mut store);
+        for _ in 0..10 {
+            tick(&mut planner, &mut store);
+        }
+        versions.push(planner.plan().unwrap().version);
+        if count == 3 {
+            tick(&mut away, &mut store);
+        }
+    }
+    store.put(PLAN, Vec::new());
+    store.put("rudolph/1/0/roster", Vec::new());
+    tick(&mut away, &mut store);
+    assert_eq!(away.plan().unwrap().version, versions[1]);
 }
