@@ -17,31 +17,22 @@ esac
 export RUDOLPH_QUIET=1
 require_rust
 
-# Not a contest of strategies in Envoy, so not of the form that the others share.
-shared_nothing() {
-  local redis
+# beside_redis NAME PACKAGE: an experiment in a form of its own, for no contest of strategies in Envoy. Redis is what it is
+# about, so without one there is nothing to measure.
+beside_redis() {
+  local name=$1 package=$2 redis
   redis=$(find_redis) || {
-    say "SKIP shared-nothing: no redis-server and redis-benchmark; install Debian's redis-server and redis-tools"
+    say "SKIP $name: no redis-server and redis-benchmark; install Debian's redis-server and redis-tools"
     return
   }
-  quietly "building the shared-nothing server and its experiment" \
-    cargo build --release --package rudolph-shared-nothing --package rudolph-shared-nothing-experiment
-  "$TARGET/release/rudolph-shared-nothing-experiment" --results "${RESULTS:-testbed/results}" --redis "$redis" \
-    --server "$TARGET/release/rudolph-shared-nothing" "${quick[@]}"
+  quietly "building $package and its experiment" \
+    cargo build --release --package "rudolph-$package" --package "rudolph-$package-experiment"
+  "$TARGET/release/rudolph-$package-experiment" --results "${RESULTS:-testbed/results}" --redis "$redis" \
+    --server "$TARGET/release/rudolph-$package" "${quick[@]}"
 }
 
-# Redis is what it is about, so without one there is nothing to measure.
-arpeggio() {
-  local redis
-  redis=$(find_redis) || {
-    say "SKIP arpeggio: no redis-server; install Debian's redis-server and redis-tools"
-    return
-  }
-  quietly "building the replicated store and its experiment" \
-    cargo build --release --package rudolph-replicated-store --package rudolph-replicated-store-experiment
-  "$TARGET/release/rudolph-replicated-store-experiment" --results "${RESULTS:-testbed/results}" --redis "$redis" \
-    --server "$TARGET/release/rudolph-replicated-store" "${quick[@]}"
-}
+shared_nothing() { beside_redis shared-nothing shared-nothing; }
+arpeggio() { beside_redis arpeggio replicated-store; }
 
 if [ "${1:-}" = shared-nothing ]; then
   shared_nothing

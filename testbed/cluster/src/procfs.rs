@@ -9,7 +9,7 @@ use crate::error::ClusterError;
 const TICKS_PER_SECOND: u64 = 100;
 
 /// CPU time of all threads of the process, in user and kernel mode, to a tick of 10 ms.
-pub(crate) fn cpu_time(pid: u32) -> Result<Duration, ClusterError> {
+pub fn cpu_time(pid: u32) -> Result<Duration, ClusterError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
     let text =
         std::fs::read_to_string(&path).map_err(|error| ClusterError::io("read", &path, error))?;

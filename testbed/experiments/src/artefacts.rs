@@ -104,14 +104,7 @@ impl Outcome {
         let rows = serde_json::to_string_pretty(&summary::to_json(&self.rows))? + "\n";
         put(folder, "summary.json", rows.as_bytes())?;
         put(folder, "table.md", self.page().as_bytes())?;
-        remove_plots(folder)?;
-        for plot in &self.plots {
-            put(folder, &format!("{}.svg", plot.name), plot.svg.as_bytes())?;
-            let drawn = png(&plot.svg, PNG_SCALE)
-                .map_err(|source| ArtefactError::Plot { name: plot.name.clone(), source })?;
-            put(folder, &format!("{}.png", plot.name), &drawn)?;
-        }
-        Ok(())
+        write_plots(folder, self.plots.iter().map(|plot| (&*plot.name, &*plot.svg)))
     }
 
     /// The table and what was asked, for reading beside the raw files.
@@ -145,8 +138,23 @@ fn void(trials: &[Trial]) -> Vec<String> {
         .collect()
 }
 
+/// Writes plots, by name and SVG, also as PNG, in place of earlier ones.
+pub fn write_plots<'p>(
+    folder: &Path,
+    plots: impl Iterator<Item = (&'p str, &'p str)>,
+) -> Result<(), ArtefactError> {
+    remove_plots(folder)?;
+    for (name, svg) in plots {
+        put(folder, &format!("{name}.svg"), svg.as_bytes())?;
+        let drawn = png(svg, PNG_SCALE)
+            .map_err(|source| ArtefactError::Plot { name: name.to_owned(), source })?;
+        put(folder, &format!("{name}.png"), &drawn)?;
+    }
+    Ok(())
+}
+
 /// An earlier run may have had other ones.
-pub(crate) fn remove_plots(folder: &Path) -> Result<(), ArtefactError> {
+fn remove_plots(folder: &Path) -> Result<(), ArtefactError> {
     let entries = fs::read_dir(folder).map_err(|source| ArtefactError::read(folder, source))?;
     for entry in entries {
         let path = entry.map_err(|source| ArtefactError::read(folder, source))?.path();

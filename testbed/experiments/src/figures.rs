@@ -171,7 +171,7 @@ fn median_line(metric: Metric, repeats: &[&[Second]]) -> Vec<(f64, f64)> {
     let Some(last) = last else { return Vec::new() };
     let at = |second: u64| {
         let found = repeats.iter().filter_map(|all| all.iter().find(|s| s.second == second));
-        median(&found.filter_map(|second| second.value(metric)).collect::<Vec<_>>())
+        median(found.filter_map(|second| second.value(metric)))
     };
     (0..=last).map(|second| (second as f64, at(second))).collect()
 }
@@ -287,10 +287,9 @@ impl AlphaLevel {
             let at = second.second as f64;
             at >= self.from_s && at + 1.0 <= self.to_s
         };
-        let means: Vec<f64> = of
-            .map(|trial| mean(trial.seconds.all.iter().filter(within).map(|s| s.share_over_mean)))
-            .collect();
-        100.0 * median(&means) / spec.servers.count as f64
+        let means = of
+            .map(|trial| mean(trial.seconds.all.iter().filter(within).map(|s| s.share_over_mean)));
+        100.0 * median(means) / spec.servers.count as f64
     }
 
     /// With one owner a key, the hottest server has at least the hottest key; and nobody less than an even share.

@@ -19,6 +19,7 @@ mod metric;
 mod number;
 pub mod progress;
 pub mod raw;
+pub mod redis;
 pub mod report;
 mod seconds;
 pub mod sequential;
@@ -32,6 +33,7 @@ pub mod trial;
 pub use contender::{Contender, ContenderError};
 pub use machine::Machine;
 pub use metric::Metric;
+pub use number::median;
 pub use seconds::{Second, Seconds};
 pub use shipped::{SHIPPED, shipped};
 pub use spec::{

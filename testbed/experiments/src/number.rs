@@ -9,8 +9,9 @@ pub(crate) fn change(ratio: f64) -> String {
 }
 
 /// The middle value; the mean of the two middle ones of an even number; NaN of none.
-pub(crate) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
+#[must_use]
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     match sorted.len() {
@@ -42,8 +43,8 @@ mod tests {
 
     #[test]
     fn the_median_of_an_even_number_lies_between() {
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert_eq!(median(&[9.0, 1.0, 2.0]), 2.0);
-        assert!(median(&[]).is_nan() && mean(std::iter::empty()).is_nan());
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(median([9.0, 1.0, 2.0]), 2.0);
+        assert!(median([0.0; 0]).is_nan() && mean(std::iter::empty()).is_nan());
     }
 }

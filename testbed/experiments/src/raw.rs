@@ -52,7 +52,8 @@ pub fn read(folder: &Path) -> Result<(Setting, Vec<Trial>), ArtefactError> {
     Ok((setting, trials))
 }
 
-pub(crate) fn put(folder: &Path, name: &str, content: &[u8]) -> Result<(), ArtefactError> {
+/// Writes one file of an experiment's folder.
+pub fn put(folder: &Path, name: &str, content: &[u8]) -> Result<(), ArtefactError> {
     let path = folder.join(name);
     fs::write(&path, content).map_err(|source| ArtefactError::write(&path, source))
 }

@@ -149,8 +149,8 @@ fn width(spec: &Spec, trials: &[Trial]) -> Option<String> {
     let metric = spec.figures.iter().find_map(shown)?;
     let of = |contender: &Contender| {
         let own = trials.iter().filter(|trial| trial.contender == *contender);
-        let widths: Vec<f64> = own.map(|trial| trial.seconds.width(metric)).collect();
-        format!("{contender} {}", grouped(median(&widths), metric.digits()))
+        let widths = own.map(|trial| trial.seconds.width(metric));
+        format!("{contender} {}", grouped(median(widths), metric.digits()))
     };
     let widths: Vec<String> = spec.contenders.iter().map(of).collect();
     Some(format!(

@@ -18,7 +18,7 @@ impl Spread {
     /// `None` of nothing.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
-        let median = median(values);
+        let median = median(values.iter().copied());
         (!median.is_nan()).then(|| Self {
             median,
             low: values.iter().copied().fold(f64::INFINITY, f64::min),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use md5::{Digest, Md5};
 use rudolph_replicated_store::client::Client as HttpClient;
 
-use crate::contender::Command;
+use rudolph_experiments::redis::Command;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

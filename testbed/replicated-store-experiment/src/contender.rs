@@ -1,5 +1,7 @@
 use std::fmt;
 
+use rudolph_experiments::redis::Command;
+
 /// A store that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Contender {
@@ -38,26 +40,6 @@ impl fmt::Display for Contender {
             Self::Sharded => "redis_sharded",
             Self::Replicated => "rudolph_replicated",
             Self::Uncached => "rudolph_uncached",
-        })
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Command {
-    Set,
-    Get,
-}
-
-impl Command {
-    /// What is set first can be got.
-    pub(crate) const ALL: [Self; 2] = [Self::Set, Self::Get];
-}
-
-impl fmt::Display for Command {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Set => "set",
-            Self::Get => "get",
         })
     }
 }

@@ -4,7 +4,9 @@ use std::io;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use crate::contender::{Command, Contender};
+use rudolph_experiments::redis::Command;
+
+use crate::contender::Contender;
 use crate::servers::{Servers, Spent};
 
 pub(crate) const CLIENTS: [usize; 2] = [1, 10];

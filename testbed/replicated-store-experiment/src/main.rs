@@ -13,10 +13,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rudolph_experiments::artefacts::ArtefactError;
+use rudolph_experiments::{Machine, redis};
 
 use crate::contender::Contender;
 use crate::load::Load;
-use crate::results::ResultError;
 use crate::servers::{ServerError, Servers};
 use crate::summary::{Trial, cases};
 
@@ -53,7 +54,7 @@ enum RunError {
     #[error("the runtime cannot be started: {0}")]
     Runtime(io::Error),
     #[error(transparent)]
-    Result(#[from] ResultError),
+    Result(#[from] ArtefactError),
 }
 
 fn main() -> ExitCode {
@@ -85,10 +86,11 @@ fn run(options: &Options) -> Result<(), RunError> {
     let quick = if options.quick { "QUICK=1 " } else { "" };
     let origin = format!(
         "{}. Rudolph {}, {}, Redis {}. `{quick}make experiment NAME=arpeggio`",
-        servers::machine(),
+        Machine::this(),
         env!("CARGO_PKG_VERSION"),
         rudolph_cluster::envoy_version().map_err(ServerError::from)?,
-        servers::redis_version(&options.redis)?,
+        redis::version(&options.redis)
+            .map_err(|(program, source)| ServerError::Run { program, source })?,
     );
     let page = results::write(&folder, &trials, options.quick, &origin)?;
     _ = writeln!(io::stdout(), "{page}\nfiles: {}", folder.display());

@@ -1,30 +1,18 @@
 //! The raw figures, a summary for programs, tables and plots for people.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rudolph_charts::{
-    Axis, Chart, ChartError, Emphasis, LineChart, Row as TableRow, Series, Table, grouped, png,
-};
+use rudolph_charts::{Axis, Chart, Emphasis, LineChart, Row as TableRow, Series, Table, grouped};
+use rudolph_experiments::artefacts::{ArtefactError, write_plots};
+use rudolph_experiments::median;
+use rudolph_experiments::raw::put;
+use rudolph_experiments::redis::Command;
 use serde_json::json;
 
-use crate::contender::{Command, Contender};
+use crate::contender::Contender;
 use crate::load::{CLIENTS, Case, KEYS};
-use crate::summary::{Row, Trial, median, rows, verdicts};
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ResultError {
-    #[error("{path:?} cannot be written: {source}")]
-    Write { path: PathBuf, source: io::Error },
-    #[error("raw figures: {0}")]
-    Csv(#[from] csv::Error),
-    #[error("plot {name}: {source}")]
-    Plot { name: String, source: ChartError },
-}
-
-/// Sharp on a screen that shows it at its own size.
-const PNG_SCALE: f32 = 2.0;
+use crate::summary::{Row, Trial, rows, verdicts};
 
 /// Writes all into `folder` and returns the page.
 pub(crate) fn write(
@@ -32,29 +20,20 @@ pub(crate) fn write(
     trials: &[Trial],
     quick: bool,
     origin: &str,
-) -> Result<String, ResultError> {
+) -> Result<String, ArtefactError> {
     let rows = rows(trials);
     fs::create_dir_all(folder)
-        .map_err(|source| ResultError::Write { path: folder.into(), source })?;
+        .map_err(|source| ArtefactError::Write { path: folder.into(), source })?;
     put(folder, "runs.csv", &runs(trials)?)?;
     put(folder, "summary.json", format!("{:#}\n", summary(&rows)).as_bytes())?;
-    for (name, svg) in plots(&rows) {
-        put(folder, &format!("{name}.svg"), svg.as_bytes())?;
-        let drawn = png(&svg, PNG_SCALE)
-            .map_err(|source| ResultError::Plot { name: name.clone(), source })?;
-        put(folder, &format!("{name}.png"), &drawn)?;
-    }
+    let plots = plots(&rows);
+    write_plots(folder, plots.iter().map(|(name, svg)| (&**name, &**svg)))?;
     let page = format!("{}\n{origin}\n", page(&rows, quick));
     put(folder, "table.md", page.as_bytes())?;
     Ok(page)
 }
 
-fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), ResultError> {
-    let path = folder.join(name);
-    fs::write(&path, bytes).map_err(|source| ResultError::Write { path, source })
-}
-
-fn runs(trials: &[Trial]) -> Result<Vec<u8>, ResultError> {
+fn runs(trials: &[Trial]) -> Result<Vec<u8>, ArtefactError> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let head = "contender,command,keys,clients,round,requests,seconds,rps,client_us,envoy_us,servers_us,redis_us";
     csv.write_record(head.split(','))?;

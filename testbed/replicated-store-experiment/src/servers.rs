@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rudolph_cluster::{Cluster, ClusterError, ServerProgram};
+use rudolph_cluster::{Cluster, ClusterError, ServerProgram, cpu_time};
 use rudolph_replicated_store::client::Client as HttpClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -190,52 +190,20 @@ fn wait_until_settled(address: SocketAddr) -> Result<(), ServerError> {
     })
 }
 
-/// Linux shows user programs 100 ticks a second on every machine.
-const TICKS: f64 = 100.0;
-
-/// User and kernel mode; 0 for a process that is gone.
+/// 0 for a process that is gone.
 fn cpu_seconds(pid: u32) -> f64 {
-    stat(pid).map_or(0.0, |fields| (fields.user + fields.kernel) / TICKS)
+    cpu_time(pid).map_or(0.0, |time| time.as_secs_f64())
 }
 
 fn children(parents: &[u32]) -> Vec<u32> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
-    let child = |pid: &u32| stat(*pid).is_some_and(|fields| parents.contains(&fields.parent));
+    let child = |pid: &u32| parent(*pid).is_some_and(|parent| parents.contains(&parent));
     processes.flatten().filter_map(pid).filter(child).collect()
 }
 
-struct Stat {
-    parent: u32,
-    user: f64,
-    kernel: f64,
-}
-
-/// Fields 4, 14 and 15; field 2, a name in parentheses, may hold spaces.
-fn stat(pid: u32) -> Option<Stat> {
+/// Field 4; field 2, a name in parentheses, may hold spaces.
+fn parent(pid: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let number = |at: usize| fields.get(at)?.parse::<f64>().ok();
-    Some(Stat { parent: number(1)? as u32, user: number(11)?, kernel: number(12)? })
-}
-
-/// What `redis-server --version` says.
-pub(crate) fn redis_version(redis: &Path) -> Result<String, ServerError> {
-    let program = redis.join("redis-server");
-    let output = Command::new(&program).arg("--version").output();
-    let output = output.map_err(|source| ServerError::Run { program, source })?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let version = said.split_whitespace().find_map(|word| word.strip_prefix("v="));
-    Ok(version.unwrap_or("unknown").to_owned())
-}
-
-/// The machine, as it calls itself.
-pub(crate) fn machine() -> String {
-    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model =
-        processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let model = model.map_or("unknown processor", |(_, model)| model);
-    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{model}, {cores} cores, Linux {}", kernel.trim())
+    text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,4 +1,6 @@
-use crate::contender::{Command, Contender};
+use rudolph_experiments::{median, redis::Command};
+
+use crate::contender::Contender;
 use crate::load::{CLIENTS, Case, Figures, KEYS};
 use crate::servers::Spent;
 
@@ -61,17 +63,6 @@ fn row(trials: &[Trial], case: Case) -> Row {
             servers: spent(|spent| spent.servers),
             redis: spent(|spent| spent.redis),
         },
-    }
-}
-
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => values[middle],
-        _ => (values[middle - 1] + values[middle]) / 2.0,
     }
 }
 

@@ -1,7 +1,8 @@
-use std::fmt;
 use std::path::Path;
 use std::process;
 use std::time::Instant;
+
+use rudolph_experiments::redis::Command;
 
 use crate::process::{ProcessError, Running};
 
@@ -9,26 +10,6 @@ pub(crate) const PIPELINES: [u32; 2] = [1, 10];
 const CLIENTS: u32 = 100;
 const LOAD_THREADS: u32 = 2;
 const KEYS: u32 = 100_000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Command {
-    Set,
-    Get,
-}
-
-impl Command {
-    /// What is set first can be got.
-    pub(crate) const ALL: [Self; 2] = [Self::Set, Self::Get];
-}
-
-impl fmt::Display for Command {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Set => "set",
-            Self::Get => "get",
-        })
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {

@@ -14,11 +14,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rudolph_experiments::artefacts::ArtefactError;
+use rudolph_experiments::{Machine, redis};
 
 use crate::contender::Contender;
-use crate::load::{Command, Load};
+use crate::load::Load;
 use crate::process::{ProcessError, Running};
-use crate::results::ResultError;
 use crate::summary::Trial;
 
 /// Measures the shared-nothing server beside Redis and beside itself with a lock.
@@ -46,7 +47,7 @@ enum RunError {
     #[error("the tenants' load: {0}")]
     Pooling(io::Error),
     #[error(transparent)]
-    Result(#[from] ResultError),
+    Result(#[from] ArtefactError),
 }
 
 fn main() -> ExitCode {
@@ -70,7 +71,7 @@ fn run(options: &Options) -> Result<(), RunError> {
     // The first round fills the caches and does not count.
     for round in 0..=load.rounds {
         for pipeline in load::PIPELINES {
-            for command in Command::ALL {
+            for command in redis::Command::ALL {
                 for turn in 0..servers.len() {
                     let place = (turn + round) % servers.len();
                     let figures = load.run(&options.redis, &servers[place], command, pipeline)?;
@@ -93,9 +94,10 @@ fn run(options: &Options) -> Result<(), RunError> {
     let quick = if options.quick { "QUICK=1 " } else { "" };
     let origin = format!(
         "{}. Rudolph {}, Redis {}. `{quick}make experiment NAME=shared-nothing`",
-        process::machine(),
+        Machine::this(),
         env!("CARGO_PKG_VERSION"),
-        process::redis_version(&options.redis)?,
+        redis::version(&options.redis)
+            .map_err(|(program, source)| ProcessError::Run { program, source })?,
     );
     let page = results::write(&folder, &trials, &tenants, options.quick, &origin)?;
     _ = writeln!(io::stdout(), "{page}\nfiles: {}", folder.display());

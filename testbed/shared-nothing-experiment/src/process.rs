@@ -1,4 +1,3 @@
-use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -23,29 +22,6 @@ pub(crate) enum ProcessError {
     Benchmark { said: String },
 }
 
-/// What `redis-server --version` says.
-pub(crate) fn redis_version(redis: &Path) -> Result<String, ProcessError> {
-    let program = redis.join("redis-server");
-    let output = Command::new(&program).arg("--version").output();
-    let output = output.map_err(|source| ProcessError::Run { program, source })?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let version = said.split_whitespace().find_map(|word| word.strip_prefix("v="));
-    Ok(version.unwrap_or("unknown").to_owned())
-}
-
-/// The machine, as it calls itself.
-pub(crate) fn machine() -> String {
-    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model =
-        processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let model = model.map_or("unknown processor", |(_, model)| model);
-    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{model}, {cores} cores, Linux {}", kernel.trim())
-}
-
-/// Linux shows user programs 100 ticks a second on every machine.
-const TICK_US: f64 = 10_000.0;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server, ended when dropped.
@@ -103,36 +79,14 @@ impl Running {
     /// Of all threads, in user and kernel mode, to a tick.
     pub(crate) fn cpu_us(&self) -> Result<f64, ProcessError> {
         let pid = self.process.id();
-        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok();
-        text.as_deref()
-            .and_then(cpu_ticks)
-            .map(|ticks| ticks as f64 * TICK_US)
-            .ok_or(ProcessError::Time { pid })
+        let time = rudolph_cluster::cpu_time(pid).map_err(|_| ProcessError::Time { pid })?;
+        Ok(time.as_secs_f64() * 1e6)
     }
-}
-
-/// Fields 14 and 15; field 2, a name in parentheses, may hold spaces.
-fn cpu_ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let (user, kernel): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some(user + kernel)
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         _ = self.process.kill();
         _ = self.process.wait();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cpu_ticks;
-
-    #[test]
-    fn a_name_may_hold_anything() {
-        let stat = "7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0";
-        assert_eq!(cpu_ticks(stat), Some(300));
-        assert_eq!(cpu_ticks("7 (x) S 1"), None);
     }
 }

@@ -1,32 +1,20 @@
 //! The raw figures, a summary for programs, a table and plots for people.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rudolph_charts::{
-    Axis, Bar, BarChart, Chart, ChartError, Emphasis, LineChart, Row as TableRow, Series, Table,
-    png,
+    Axis, Bar, BarChart, Chart, Emphasis, LineChart, Row as TableRow, Series, Table,
 };
+use rudolph_experiments::artefacts::{ArtefactError, write_plots};
+use rudolph_experiments::raw::put;
+use rudolph_experiments::redis::Command;
 use serde_json::json;
 
 use crate::contender::Contender;
-use crate::load::{Command, PIPELINES};
+use crate::load::PIPELINES;
 use crate::pooling::{Loads, Margin, margins};
 use crate::summary::{Row, Trial, rows, verdicts};
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ResultError {
-    #[error("{path:?} cannot be written: {source}")]
-    Write { path: PathBuf, source: io::Error },
-    #[error("raw figures: {0}")]
-    Csv(#[from] csv::Error),
-    #[error("plot {name}: {source}")]
-    Plot { name: String, source: ChartError },
-}
-
-/// Sharp on a screen that shows it at its own size.
-const PNG_SCALE: f32 = 2.0;
 
 /// Writes all into `folder` and returns the page.
 pub(crate) fn write(
@@ -35,30 +23,21 @@ pub(crate) fn write(
     loads: &Loads,
     quick: bool,
     origin: &str,
-) -> Result<String, ResultError> {
+) -> Result<String, ArtefactError> {
     let (rows, margins) = (rows(trials), margins(loads));
     fs::create_dir_all(folder)
-        .map_err(|source| ResultError::Write { path: folder.into(), source })?;
+        .map_err(|source| ArtefactError::Write { path: folder.into(), source })?;
     put(folder, "runs.csv", &runs(trials)?)?;
     put(folder, "tenants.csv", &tenants(loads)?)?;
     put(folder, "summary.json", format!("{:#}\n", summary(&rows, &margins)).as_bytes())?;
-    for (name, svg) in plots(&rows, &margins) {
-        put(folder, &format!("{name}.svg"), svg.as_bytes())?;
-        let drawn = png(&svg, PNG_SCALE)
-            .map_err(|source| ResultError::Plot { name: name.clone(), source })?;
-        put(folder, &format!("{name}.png"), &drawn)?;
-    }
+    let plots = plots(&rows, &margins);
+    write_plots(folder, plots.iter().map(|(name, svg)| (&**name, &**svg)))?;
     let page = format!("{}\n{origin}\n", page(&rows, &margins, quick));
     put(folder, "table.md", page.as_bytes())?;
     Ok(page)
 }
 
-fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), ResultError> {
-    let path = folder.join(name);
-    fs::write(&path, bytes).map_err(|source| ResultError::Write { path, source })
-}
-
-fn runs(trials: &[Trial]) -> Result<Vec<u8>, ResultError> {
+fn runs(trials: &[Trial]) -> Result<Vec<u8>, ArtefactError> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(["contender", "command", "pipeline", "round", "cpu_us", "rps", "seconds"])?;
     for Trial { contender, command, pipeline, round, figures } in trials {
@@ -75,7 +54,7 @@ fn runs(trials: &[Trial]) -> Result<Vec<u8>, ResultError> {
     Ok(csv.into_inner().map_err(|error| csv::Error::from(error.into_error()))?)
 }
 
-fn tenants(loads: &Loads) -> Result<Vec<u8>, ResultError> {
+fn tenants(loads: &Loads) -> Result<Vec<u8>, ArtefactError> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(["tenant", "window", "answered"])?;
     for (tenant, load) in loads.iter().enumerate() {

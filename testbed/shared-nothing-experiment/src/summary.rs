@@ -1,5 +1,7 @@
+use rudolph_experiments::{median, redis::Command};
+
 use crate::contender::Contender;
-use crate::load::{Command, Figures, PIPELINES};
+use crate::load::{Figures, PIPELINES};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
@@ -72,17 +74,6 @@ fn row(trials: &[Trial], contender: Contender, command: Command, pipeline: u32) 
         rps_a_core: 1e6 / median(cpu()),
         rps_a_core_over_redis: 1.0 / ratio_to(Contender::Redis),
         cpu_over_one_thread: ratio_to(alone),
-    }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => values[middle],
-        _ => (values[middle - 1] + values[middle]) / 2.0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rudolph_charts::{Emphasis, Row as TableRow, Section, Table, grouped, png};
+use rudolph_charts::{Emphasis, Row as TableRow, Section, Table, grouped};
 use serde_json::{Value, json};
 
 use super::{
@@ -12,13 +12,11 @@ use super::{
     verdicts::verdicts,
 };
 use crate::{
-    artefacts::{ArtefactError, remove_plots},
+    artefacts::{ArtefactError, write_plots},
     expectation::Verdict,
     figures::Plot,
     raw::put,
 };
-
-const PNG_SCALE: f32 = 2.0;
 
 /// All that the experiment tells.
 #[derive(Debug, Clone)]
@@ -45,14 +43,7 @@ impl Outcome {
         let summary = serde_json::to_string_pretty(&self.summary())? + "\n";
         put(folder, "summary.json", summary.as_bytes())?;
         put(folder, "table.md", self.page().as_bytes())?;
-        remove_plots(folder)?;
-        for plot in &self.plots {
-            put(folder, &format!("{}.svg", plot.name), plot.svg.as_bytes())?;
-            let drawn = png(&plot.svg, PNG_SCALE)
-                .map_err(|source| ArtefactError::Plot { name: plot.name.clone(), source })?;
-            put(folder, &format!("{}.png", plot.name), &drawn)?;
-        }
-        Ok(())
+        write_plots(folder, self.plots.iter().map(|plot| (&*plot.name, &*plot.svg)))
     }
 
     fn summary(&self) -> Value {
