@@ -57,7 +57,7 @@ else
 fi
 
 if in_wasm_rust cargo clippy --version >/dev/null 2>&1; then
-  check "cargo clippy, wasm" wasm_cargo clippy --package rudolph-core --package rudolph-filter -- -D warnings
+  check "cargo clippy, wasm" wasm_cargo clippy --package rudolph-core --package rudolph-status --package rudolph-filter -- -D warnings
 else
   skip "cargo clippy, wasm" "clippy of the wasm toolchain is not installed"
 fi

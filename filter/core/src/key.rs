@@ -111,7 +111,8 @@ fn query_parameter(target: &[u8], name: &str) -> Option<Vec<u8>> {
 }
 
 /// So that `a%2Fb` and `a/b` are one key, as they are to a server. A malformed escape stays as it is.
-pub(crate) fn percent_decoded(text: &[u8]) -> Cow<'_, [u8]> {
+#[must_use]
+pub fn percent_decoded(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|&byte| byte == b'%' || byte == b'+') {
         return Cow::Borrowed(text);
     }

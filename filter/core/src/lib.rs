@@ -13,8 +13,8 @@
 //! [`plan`], which every worker spells out as a table ([`rendezvous`] race or [`arcs`]) and adopts whole when its
 //! time comes. What there is to tell is in [`telemetry`]; what there is to choose, in [`config`].
 //!
-//! **A look.** [`status`] reads what the workers left in the shared store and answers the status page's requests: what
-//! is, what was in the last minutes, and why a key goes where it goes.
+//! **A look.** While somebody may look, workers leave in the shared store what is [`shown`]. The status page, a crate of
+//! its own, reads it.
 
 pub mod admin;
 pub mod agreement;
@@ -30,8 +30,8 @@ pub mod planner;
 pub mod rendezvous;
 pub mod router;
 pub mod servers;
+pub mod shown;
 pub mod sketch;
-pub mod status;
 pub mod table;
 pub mod telemetry;
 pub mod wire;

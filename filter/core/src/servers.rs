@@ -27,7 +27,7 @@ impl ServerId {
     /// From a position; positions never exceed [`MAX_SERVERS`].
     #[inline]
     #[must_use]
-    pub(crate) fn from_index(index: usize) -> Self {
+    pub fn from_index(index: usize) -> Self {
         debug_assert!(index < MAX_SERVERS);
         Self(index as u16)
     }

@@ -1,8 +1,8 @@
 //! The core's counters and gauges as Envoy metrics, written once a tick and never on a request.
 
 use proxy_wasm::types::MetricType;
-use rudolph_core::status::Readings;
 use rudolph_core::telemetry::{Counter, Counters, Gauge, Gauges};
+use rudolph_status::Readings;
 
 use crate::host::{self, HostFault};
 

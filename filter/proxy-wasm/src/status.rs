@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use proxy_wasm::types::MapType;
 use rudolph_core::config::StatusConfig;
-use rudolph_core::status::watch::HEARTBEAT_MS;
-use rudolph_core::status::{MetricSource, Readings, Request, Status};
+use rudolph_core::shown::watch::HEARTBEAT_MS;
 use rudolph_core::worker::STARTING_TICK_MS;
+use rudolph_status::{MetricSource, Readings, Request, Status};
 
 use crate::filter::Filter;
 use crate::host::{self, HostFault};

@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use crate::error::ClusterError;
 
-/// Linux shows user programs 100 ticks a second on every machine, whatever the kernel's own rate is.
-const TICKS_PER_SECOND: u64 = 100;
-
-/// CPU time of all threads of the process, in user and kernel mode, to a tick of 10 ms.
+/// CPU time of the process's threads that are there, in user and kernel mode, to the nanosecond: the stat line, which also
+/// has the threads that ended, counts hundredths of a second.
 pub fn cpu_time(pid: u32) -> Result<Duration, ClusterError> {
-    let path = PathBuf::from(format!("/proc/{pid}/stat"));
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| ClusterError::io("read", &path, error))?;
-    parse_cpu_time(&text)
-        .ok_or(ClusterError::Config { path, reason: "not the stat line of a process".to_owned() })
+    let tasks = PathBuf::from(format!("/proc/{pid}/task"));
+    let failed = |error| ClusterError::io("read", &tasks, error);
+    let mut sum = Duration::ZERO;
+    for task in std::fs::read_dir(&tasks).map_err(failed)? {
+        let path = task.map_err(failed)?.path().join("schedstat");
+        // A thread that ended since the list was made has none.
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let reason = "not the schedstat line of a thread".to_owned();
+        sum += parse_run_time(&text).ok_or(ClusterError::Config { path, reason })?;
+    }
+    Ok(sum)
 }
 
-/// Fields 14 and 15 of the line. Field 2, the name in parentheses, may hold spaces and parentheses itself.
-fn parse_cpu_time(line: &str) -> Option<Duration> {
-    let (_, after_name) = line.rsplit_once(')')?;
-    let mut fields = after_name.split_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let kernel: u64 = fields.next()?.parse().ok()?;
-    Some(Duration::from_millis((user + kernel) * 1000 / TICKS_PER_SECOND))
+/// The first field of the line: nanoseconds on a CPU.
+fn parse_run_time(line: &str) -> Option<Duration> {
+    line.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// Resident memory of the process in bytes.
@@ -45,11 +45,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_cpu_fields_after_an_odd_name() {
-        let line = "42 (a) b (c)) S 1 42 42 0 -1 4194560 1 0 0 0 250 75 0 0 20 0 4 0 9 1 1";
-        assert_eq!(parse_cpu_time(line), Some(Duration::from_millis(3250)));
-        assert_eq!(parse_cpu_time("nothing"), None);
-        assert_eq!(parse_cpu_time("1 (short) S 1"), None);
+    fn reads_the_time_of_a_thread() {
+        assert_eq!(
+            parse_run_time("252613507 482343 44\n"),
+            Some(Duration::from_nanos(252_613_507))
+        );
+        assert_eq!(parse_run_time("much 1 2"), None);
+        assert_eq!(parse_run_time(""), None);
+    }
+
+    #[test]
+    fn a_busy_thread_uses_its_time() {
+        let own = std::process::id();
+        let before = cpu_time(own).unwrap();
+        let begin = std::time::Instant::now();
+        while begin.elapsed() < Duration::from_millis(50) {
+            std::hint::spin_loop();
+        }
+        assert!(cpu_time(own).unwrap() > before + Duration::from_millis(5));
     }
 
     #[test]

@@ -37,6 +37,20 @@ pub enum Strategy {
     Static,
 }
 
+impl Strategy {
+    /// The word of the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Spread => "spread",
+            Self::Pin => "pin",
+            Self::Rotation => "rotation",
+            Self::Lpt => "lpt",
+            Self::Static => "static",
+        }
+    }
+}
+
 /// Where the list of servers comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Membership {

@@ -4,7 +4,7 @@ use super::{Kind, Reader, WireFault, Writer, open, open_own, seal};
 use crate::admin::{LeftOut, MAX_LEFT_OUT, Reason};
 use crate::hash::KeyHash;
 use crate::servers::MAX_SERVERS;
-use crate::status::history::{Column, HEAT_CELLS, History, MAX_COLUMNS, MAX_SAMPLES, Row, Sample};
+use crate::shown::history::{Column, HEAT_CELLS, History, MAX_COLUMNS, MAX_SAMPLES, Row, Sample};
 
 /// Most keys that a view names.
 pub const MAX_NAMES: usize = 32;

@@ -19,7 +19,8 @@ const MAX_PENDING: usize = 8;
 
 /// Whether a plan's time is yet to come. Without a lead a plan holds when it is read: its time is then only what its
 /// planner's clock said, which may have been ahead.
-pub(crate) fn is_ahead(config: &Config, plan: &Plan, now_ms: u64) -> bool {
+#[must_use]
+pub fn is_ahead(config: &Config, plan: &Plan, now_ms: u64) -> bool {
     config.lead_ms() > 0
         && plan.activate_at_ms > now_ms
         && plan.activate_at_ms - now_ms <= MAX_LEAD_MS

@@ -5,12 +5,14 @@
 //! Its parts, a file each: [`publication`], [`planning`], [`adoption`], [`membership`], [`showing`] for the status
 //! page, and, for a worker that finds no place in the shared store, [`alone`].
 
-pub(crate) mod adoption;
+mod adoption;
 mod alone;
 mod membership;
 mod planning;
 mod publication;
 mod showing;
+
+pub use adoption::is_ahead;
 
 use std::sync::Arc;
 

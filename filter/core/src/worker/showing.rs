@@ -7,9 +7,9 @@ use crate::agreement::{SharedStore, Shelf, StoreFault};
 use crate::hash::KeyHash;
 use crate::planner::merge::LoadMap;
 use crate::servers::Members;
+use crate::shown::history::SAMPLE_MS;
+use crate::shown::watch;
 use crate::sketch::Tracked;
-use crate::status::history::SAMPLE_MS;
-use crate::status::watch;
 use crate::wire::shown::{self, MAX_NAMES, View};
 
 /// How often a worker looks whether anybody may look.

@@ -5,16 +5,19 @@ use std::fmt;
 pub(crate) enum Contender {
     Maglev,
     Spread,
+    SpreadWithoutPage,
     Rotation,
 }
 
 impl Contender {
-    pub(crate) const ALL: [Self; 3] = [Self::Maglev, Self::Spread, Self::Rotation];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Maglev, Self::Spread, Self::SpreadWithoutPage, Self::Rotation];
 
     fn name(self) -> &'static str {
         match self {
             Self::Maglev => "maglev",
             Self::Spread => "spread",
+            Self::SpreadWithoutPage => "spread, no page",
             Self::Rotation => "rotation",
         }
     }
@@ -39,9 +42,9 @@ impl Figures {
         self.0.get(&contender).map_or(&[], Vec::as_slice)
     }
 
-    /// Each round against MAGLEV in the same round.
-    fn ratios(&self, contender: Contender) -> Vec<f64> {
-        let baseline = self.of(Contender::Maglev);
+    /// Each round against the other in the same round.
+    fn ratios(&self, contender: Contender, to: Contender) -> Vec<f64> {
+        let baseline = self.of(to);
         self.of(contender).iter().zip(baseline).map(|(micros, base)| micros / base).collect()
     }
 }
@@ -51,26 +54,25 @@ impl fmt::Display for Figures {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
-            "{:<10} {:>14} {:>14} {:>18}",
+            "{:<16} {:>14} {:>14} {:>18}",
             "", "us a request", "over maglev", "lowest to highest"
         )?;
         for contender in Contender::ALL {
-            let (micros, ratios) = (median(self.of(contender)), self.ratios(contender));
+            let (micros, ratios) =
+                (median(self.of(contender)), self.ratios(contender, Contender::Maglev));
             let (low, high) = extremes(&ratios);
             let span = format!("{low:.3} to {high:.3}");
-            writeln!(out, "{contender:<10} {micros:>14.2} {:>14.3} {span:>18}", median(&ratios))?;
+            writeln!(out, "{contender:<16} {micros:>14.2} {:>14.3} {span:>18}", median(&ratios))?;
         }
         writeln!(out, "figure cpu_us_maglev {:.2}", median(self.of(Contender::Maglev)))?;
-        writeln!(
-            out,
-            "figure cpu_spread_over_maglev {:.3}",
-            median(&self.ratios(Contender::Spread))
-        )?;
-        writeln!(
-            out,
-            "figure cpu_rotation_over_maglev {:.3}",
-            median(&self.ratios(Contender::Rotation))
-        )
+        for (name, contender, to) in [
+            ("spread_over_maglev", Contender::Spread, Contender::Maglev),
+            ("page_over_no_page", Contender::Spread, Contender::SpreadWithoutPage),
+            ("rotation_over_maglev", Contender::Rotation, Contender::Maglev),
+        ] {
+            writeln!(out, "figure cpu_{name} {:.3}", median(&self.ratios(contender, to)))?;
+        }
+        Ok(())
     }
 }
 
@@ -99,18 +101,24 @@ mod tests {
     fn rounds_are_compared_within_themselves() {
         let mut figures = Figures::default();
         // The machine is twice as slow in the second round: ratios do not see it.
-        for (maglev, spread, rotation) in
-            [(10.0, 11.0, 10.5), (20.0, 22.0, 21.0), (10.0, 12.0, 10.5)]
+        for (maglev, spread, without, rotation) in
+            [(10.0, 11.0, 10.0, 10.5), (20.0, 22.0, 20.0, 21.0), (10.0, 12.0, 12.0, 10.5)]
         {
             figures.add(Contender::Maglev, maglev);
             figures.add(Contender::Spread, spread);
+            figures.add(Contender::SpreadWithoutPage, without);
             figures.add(Contender::Rotation, rotation);
         }
         let text = figures.to_string();
-        let last: Vec<&str> = text.lines().rev().take(3).collect();
-        assert_eq!(last[2], "figure cpu_us_maglev 10.00");
-        assert_eq!(last[1], "figure cpu_spread_over_maglev 1.100");
-        assert_eq!(last[0], "figure cpu_rotation_over_maglev 1.050");
+        let figures: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("figure cpu_")).collect();
+        let expected = [
+            "us_maglev 10.00",
+            "spread_over_maglev 1.100",
+            "page_over_no_page 1.100",
+            "rotation_over_maglev 1.050",
+        ];
+        assert_eq!(figures, expected);
         assert!(text.contains("1.100 to 1.200"), "{text}");
     }
 

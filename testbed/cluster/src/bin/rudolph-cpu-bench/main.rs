@@ -1,6 +1,7 @@
 //! Envoy's own CPU time a request, read from the process: native MAGLEV without the filter against the filter on
-//! `spread` and on `rotation`. The three Envoys stand side by side and take turns, so that drift hits all alike, and each
-//! round is compared within itself.
+//! `spread`, with its status page and without, and on `rotation`. The Envoys stand side by side and take short turns, so that
+//! drift hits all alike, and each round is compared within itself. They are started anew several times: two processes of
+//! one program differ by some per cent for as long as they live.
 
 mod client;
 mod figures;
@@ -15,6 +16,9 @@ use crate::figures::{Contender, Figures};
 use crate::options::Options;
 
 const SERVERS: usize = 5;
+
+/// Rounds that warm connections, caches and the compiler inside Envoy, and do not count.
+const WARM_ROUNDS: usize = 4;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -43,6 +47,21 @@ async fn main() -> ExitCode {
 async fn run(options: &Options) -> Result<Figures, Failure> {
     let servers = StubServers::start(SERVERS).await?;
     let load = Load::prepare(options)?;
+    let mut figures = Figures::default();
+    for sitting in 1..=options.sittings {
+        sit(options, &servers, &load, &mut figures).await?;
+        eprintln!("sitting {sitting} of {}", options.sittings);
+    }
+    Ok(figures)
+}
+
+/// All contenders, started anew, in rounds that each has its turn in.
+async fn sit(
+    options: &Options,
+    servers: &StubServers,
+    load: &Load,
+    figures: &mut Figures,
+) -> Result<(), Failure> {
     let mut contenders = Vec::new();
     for contender in Contender::ALL {
         let builder =
@@ -50,26 +69,21 @@ async fn run(options: &Options) -> Result<Figures, Failure> {
         let builder = match contender {
             Contender::Maglev => builder.baseline(Baseline::Maglev),
             Contender::Spread => builder.strategy("spread"),
+            Contender::SpreadWithoutPage => builder.strategy("spread").status_page(false),
             Contender::Rotation => builder.strategy("rotation"),
         };
         contenders.push((contender, builder.start().await?));
     }
-    let mut figures = Figures::default();
-    // The first round warms connections, caches and the compiler inside Envoy, and does not count.
-    for round in 0..=options.rounds {
+    for round in 0..WARM_ROUNDS + options.rounds {
         for turn in 0..contenders.len() {
             let (contender, cluster) = &contenders[(turn + round) % contenders.len()];
-            let micros = cpu_micros_per_request(cluster, &load, options.requests).await?;
-            if round > 0 {
+            let micros = cpu_micros_per_request(cluster, load, options.requests).await?;
+            if round >= WARM_ROUNDS {
                 figures.add(*contender, micros);
-                eprintln!(
-                    "round {round} of {}: {contender} {micros:.2} us a request",
-                    options.rounds
-                );
             }
         }
     }
-    Ok(figures)
+    Ok(())
 }
 
 async fn cpu_micros_per_request(

@@ -1,6 +1,9 @@
 /// What may be set on the command line, each as `--name number`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
+    /// How many times all contenders are started.
+    pub(crate) sittings: usize,
+    /// In each sitting.
     pub(crate) rounds: usize,
     /// Requests of one contender in one round.
     pub(crate) requests: usize,
@@ -12,7 +15,7 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 21, requests: 20_000, connections: 16, keys: 100_000, seed: 1 }
+        Self { sittings: 9, rounds: 11, requests: 5_000, connections: 16, keys: 100_000, seed: 1 }
     }
 }
 
@@ -23,6 +26,7 @@ impl Options {
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
             match name.as_str() {
+                "--sittings" => options.sittings = number(&name, &value, 1, 1000)?,
                 "--rounds" => options.rounds = number(&name, &value, 1, 1000)?,
                 "--requests" => options.requests = number(&name, &value, 100, 10_000_000)?,
                 "--connections" => options.connections = number(&name, &value, 1, 1000)?,
@@ -30,7 +34,7 @@ impl Options {
                 "--seed" => options.seed = number(&name, &value, 0, 1 << 48)? as u64,
                 _ => {
                     return Err(format!(
-                        "{name} is unknown; allowed are --rounds, --requests, --connections, --keys and --seed"
+                        "{name} is unknown; allowed are --sittings, --rounds, --requests, --connections, --keys and --seed"
                     ));
                 }
             }
@@ -66,7 +70,7 @@ mod tests {
         assert_eq!(parse("--rounds 0"), Err(message.to_owned()));
         assert_eq!(parse("--rounds"), Err("--rounds needs a number".to_owned()));
         assert!(
-            parse("--what 1").unwrap_err().starts_with("--what is unknown; allowed are --rounds")
+            parse("--what 1").unwrap_err().starts_with("--what is unknown; allowed are --sittings")
         );
     }
 }

@@ -1,20 +1,20 @@
 //! Why a key goes where it goes, and where it would go if a server left.
 
-use super::Tables;
-use super::document::{DOCUMENT_FORMAT, Explanation, Owner, Without};
-use super::lookup::{Lookup, Owners};
-use super::request::Refusal;
-use super::survey::Survey;
-use crate::config::Strategy;
-use crate::hash::KeyHash;
-use crate::plan::{Placement, Plan};
-use crate::planner::{self, Request};
-use crate::servers::{Members, Server, ServerId};
+use crate::Tables;
+use crate::document::{DOCUMENT_FORMAT, Explanation, Owner, Without};
+use crate::lookup::{Lookup, Owners};
+use crate::request::Refusal;
+use crate::survey::Survey;
+use rudolph_core::config::Strategy;
+use rudolph_core::hash::KeyHash;
+use rudolph_core::plan::{Placement, Plan};
+use rudolph_core::planner::{self, Request};
+use rudolph_core::servers::{Members, Server, ServerId};
 
 /// So much of a key is repeated in the answer.
 const MAX_SHOWN_CHARACTERS: usize = 256;
 
-pub(super) fn explain(
+pub(crate) fn explain(
     survey: Option<&Survey>,
     tables: &mut Tables,
     key: Vec<u8>,

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::document::Cause;
-use crate::telemetry::{Counter, Counters, Gauge};
+use crate::document::Cause;
+use rudolph_core::telemetry::{Counter, Counters, Gauge};
 
 /// What Envoy says of the metrics of one filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,12 +25,12 @@ const PRESENT_MS: u64 = 5_000;
 
 /// Readings of the last minute or so.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Meter {
+pub(crate) struct Meter {
     past: VecDeque<(u64, Counters)>,
 }
 
 impl Meter {
-    pub(super) fn note(&mut self, now_ms: u64, counters: Counters) {
+    pub(crate) fn note(&mut self, now_ms: u64, counters: Counters) {
         // A clock that jumped, or counters that began anew, leave nothing to compare with.
         let newer = |(at, past): &(u64, Counters)| {
             *at > now_ms || past.iter().zip(&counters).any(|(past, now)| past > now)
@@ -56,7 +56,7 @@ impl Meter {
         rise
     }
 
-    pub(super) fn causes(&self, now_ms: u64, counters: &Counters) -> Vec<Cause> {
+    pub(crate) fn causes(&self, now_ms: u64, counters: &Counters) -> Vec<Cause> {
         let recent = self.rise(now_ms, counters, RECENT_MS);
         let present = self.rise(now_ms, counters, PRESENT_MS);
         SHOWN

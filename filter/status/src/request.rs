@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::key::percent_decoded;
+use rudolph_core::key::percent_decoded;
 
 /// What of a request matters here.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct Response {
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     Page,
     Status { filter: Option<u64> },
     Explain { filter: Option<u64>, key: Vec<u8>, without: Option<String> },
@@ -33,7 +33,7 @@ pub(super) enum Asked {
 
 /// A request that is not answered, with a status and a reason for whoever sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     Method(String),
     Host(String),
     Path(String),
@@ -46,7 +46,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    pub(super) fn status(&self) -> u32 {
+    pub(crate) fn status(&self) -> u32 {
         match self {
             Self::Method(_) => 405,
             Self::Host(_) => 403,
@@ -59,7 +59,7 @@ impl Refusal {
         }
     }
 
-    pub(super) fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         match self {
             Self::Method(method) => format!("method {method} is not allowed; allowed: GET, HEAD"),
             Self::Host(host) => format!(
@@ -95,7 +95,7 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 /// Reads a request. A name that is no address could be anybody's who makes a browser look here, so it must be allowed.
-pub(super) fn read(request: &Request, hosts: &[String]) -> Result<Asked, Refusal> {
+pub(crate) fn read(request: &Request, hosts: &[String]) -> Result<Asked, Refusal> {
     if !is_own_host(&request.authority, hosts) {
         return Err(Refusal::Host(shown(&request.authority)));
     }
@@ -182,18 +182,18 @@ fn headers(content_type: &str, policy: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub(super) fn html(body: Vec<u8>, policy: &str) -> Response {
+pub(crate) fn html(body: Vec<u8>, policy: &str) -> Response {
     Response { status: 200, headers: headers("text/html; charset=utf-8", policy), body }
 }
 
-pub(super) fn json(status: u32, body: &impl Serialize) -> Response {
+pub(crate) fn json(status: u32, body: &impl Serialize) -> Response {
     // Nothing that is sent here can fail to be written: there are no maps with odd keys.
     let body = serde_json::to_vec(body).unwrap_or_default();
     let policy = "default-src 'none'; frame-ancestors 'none'";
     Response { status, headers: headers("application/json", policy), body }
 }
 
-pub(super) fn refused(refusal: &Refusal) -> Response {
+pub(crate) fn refused(refusal: &Refusal) -> Response {
     #[derive(Serialize)]
     struct Error {
         error: String,
@@ -206,7 +206,7 @@ pub(super) fn refused(refusal: &Refusal) -> Response {
 }
 
 /// Shared data did not answer: nothing can be told.
-pub(super) fn failed() -> Response {
+pub(crate) fn failed() -> Response {
     #[derive(Serialize)]
     struct Error {
         error: &'static str,

@@ -1,22 +1,22 @@
 //! The document: what a survey found, put into words and numbers.
 
-use super::Tables;
-use super::causes::{Meter, Readings};
-use super::document::{
+use crate::Tables;
+use crate::causes::{Meter, Readings};
+use crate::document::{
     DOCUMENT_FORMAT, Document, FilterName, FilterState, HistoryState, HotKeyState, LeftOutState,
     Load, PlanState, Ring, ServerState, WorkerState, short,
 };
-use super::history::{ABSENT, relative_loads};
-use super::lookup::Lookup;
-use super::survey::{Filter, Survey, WorkerSeen};
-use crate::arcs::Arcs;
-use crate::config::{Config, Membership, StatusConfig, Strategy};
-use crate::hash::KeyHash;
-use crate::plan::{LEARNED_ONE, Placement, Plan};
-use crate::planner::spread::LEAST_COUNT;
-use crate::rendezvous;
-use crate::servers::ServerId;
-use crate::telemetry::{Counter, Gauge};
+use crate::lookup::Lookup;
+use crate::survey::{Filter, Survey, WorkerSeen};
+use rudolph_core::arcs::Arcs;
+use rudolph_core::config::{Config, Membership, StatusConfig};
+use rudolph_core::hash::KeyHash;
+use rudolph_core::plan::{LEARNED_ONE, Placement, Plan};
+use rudolph_core::planner::spread::LEAST_COUNT;
+use rudolph_core::rendezvous;
+use rudolph_core::servers::ServerId;
+use rudolph_core::shown::history::{ABSENT, relative_loads};
+use rudolph_core::telemetry::{Counter, Gauge};
 
 /// So many of the hottest keys are named.
 const MAX_HOT_SHOWN: usize = 24;
@@ -27,7 +27,7 @@ const AGREES_WITHIN_MS: u64 = 3_000;
 /// Beyond so many servers their rows of the history are left out: the document would be megabytes.
 const MAX_ROWS_SHOWN: usize = 1_000;
 
-pub(super) fn document(
+pub(crate) fn document(
     config: &StatusConfig,
     filters: &[Filter],
     filter: Option<FilterState>,
@@ -56,7 +56,7 @@ fn id(config: &Config) -> String {
     format!("{:016x}", config.digest)
 }
 
-pub(super) fn state(
+pub(crate) fn state(
     survey: &Survey,
     tables: &mut Tables,
     meter: &Meter,
@@ -323,18 +323,4 @@ fn alarms(state: &FilterState) -> Vec<String> {
         alarms.push(format!("{out} {servers} left out."));
     }
     alarms
-}
-
-impl Strategy {
-    /// The word of the configuration.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Spread => "spread",
-            Self::Pin => "pin",
-            Self::Rotation => "rotation",
-            Self::Lpt => "lpt",
-            Self::Static => "static",
-        }
-    }
 }

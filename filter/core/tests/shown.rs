@@ -1,4 +1,4 @@
-//! What the status page is made of: the history, the counterfactual, the records, the digests of its policy.
+//! What workers leave for the status page: the history, the counterfactual, the records.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 mod common;
@@ -10,11 +10,8 @@ use rudolph_core::hash::KeyHash;
 use rudolph_core::plan::Plan;
 use rudolph_core::planner::merge::{LoadMap, MergedKey};
 use rudolph_core::servers::Members;
-use rudolph_core::status::counterfactual::{Heat, plain_peak};
-use rudolph_core::status::history::{
-    ABSENT, COLUMN_MS, History, MAX_COLUMNS, MAX_SAMPLES, SPAN_MS,
-};
-use rudolph_core::status::{POLICY, document};
+use rudolph_core::shown::counterfactual::{Heat, plain_peak};
+use rudolph_core::shown::history::{ABSENT, COLUMN_MS, History, MAX_COLUMNS, MAX_SAMPLES, SPAN_MS};
 use rudolph_core::table::Table;
 use rudolph_core::wire::WireFault;
 use rudolph_core::wire::shown::{self, View};
@@ -34,29 +31,6 @@ fn plan_of(strategy: &str, members: &Members) -> (std::sync::Arc<Config>, Plan) 
 
 fn sent(loads: &[f64]) -> LoadMap {
     LoadMap { sent: loads.to_vec(), ..LoadMap::default() }
-}
-
-#[test]
-fn the_page_is_small_and_whole() {
-    let page = document();
-    assert!(page.len() < 60 * 1024, "{} bytes", page.len());
-    assert!(!page.contains("/*style*/") && !page.contains("/*script*/"));
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-#[test]
-fn the_policy_allows_the_pages_own_style_and_script() {
-    use base64::{Engine, engine::general_purpose::STANDARD};
-    use sha2::{Digest, Sha256};
-
-    let page = document();
-    for element in ["style", "script"] {
-        let text = page.split(&format!("<{element}>")).nth(1).unwrap();
-        let text = text.split(&format!("</{element}>")).next().unwrap();
-        let digest = STANDARD.encode(Sha256::digest(text.as_bytes()));
-        let named = format!("{element}-src 'sha256-{digest}'");
-        assert!(POLICY.contains(&named), "not in the policy: {named}");
-    }
 }
 
 #[test]

@@ -2,23 +2,18 @@
 //!
 //! It reads and never decides. [`Status::answer`] turns a request into a response, in these steps, a file each:
 //! 1. [`request`]: what is asked, or why it is refused;
-//! 2. [`survey`]: everything of one configuration, as its workers told it ([`history`], and what [`watch`] asks for);
+//! 2. [`survey`]: everything of one configuration, as its workers told it in [`rudolph_core::shown`];
 //! 3. [`report`]: the document, with the [`causes`] of fall-backs from Envoy's own counters;
 //! 4. [`explain`]: the way of one key, by [`lookup`], which uses the router's own tables.
-//!
-//! [`counterfactual`] tells what hashing alone would have made of the same load.
 
 mod causes;
-pub mod counterfactual;
 mod document;
 mod explain;
-pub mod history;
 mod lookup;
 mod page;
 mod report;
 mod request;
 mod survey;
-pub mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,12 +23,13 @@ pub use document::DOCUMENT_FORMAT;
 pub use page::{POLICY, document};
 pub use request::{Request, Response};
 
-use crate::agreement::{SharedStore, StoreFault};
-use crate::config::{Config, StatusConfig};
-use crate::plan::Plan;
-use crate::table::Table;
 use causes::Meter;
 use request::{Asked, Refusal};
+use rudolph_core::agreement::{SharedStore, StoreFault};
+use rudolph_core::config::{Config, StatusConfig};
+use rudolph_core::plan::Plan;
+use rudolph_core::shown::watch;
+use rudolph_core::table::Table;
 use survey::{Filter, Survey};
 
 /// Tables that are kept: they cost milliseconds to make.

@@ -2,52 +2,52 @@
 
 use std::sync::Arc;
 
-use crate::admin::LeftOut;
-use crate::agreement::arena::key;
-use crate::agreement::slot::{self, LEASE_MS};
-use crate::agreement::{SharedStore, Shelf, StoreFault, Tally};
-use crate::config::{Config, digest_of};
-use crate::plan::Plan;
-use crate::planner::merge::{LoadMap, Merge};
-use crate::servers::Members;
-use crate::status::history::History;
-use crate::wire::records::{self, Epoch, Slot};
-use crate::wire::shown::{self, View};
-use crate::wire::{FORMAT, WireFault};
-use crate::worker::adoption::is_ahead;
+use rudolph_core::admin::LeftOut;
+use rudolph_core::agreement::arena::key;
+use rudolph_core::agreement::slot::{self, LEASE_MS};
+use rudolph_core::agreement::{SharedStore, Shelf, StoreFault, Tally};
+use rudolph_core::config::{Config, digest_of};
+use rudolph_core::plan::Plan;
+use rudolph_core::planner::merge::{LoadMap, Merge};
+use rudolph_core::servers::Members;
+use rudolph_core::shown::history::History;
+use rudolph_core::wire::records::{self, Epoch, Slot};
+use rudolph_core::wire::shown::{self, View};
+use rudolph_core::wire::{FORMAT, WireFault};
+use rudolph_core::worker::is_ahead;
 
 /// A configuration whose workers gave no sign of life for so long is not shown.
 const SILENT_MS: u64 = 20_000;
 
 /// A configuration that lives, with its rules.
 #[derive(Clone, Debug)]
-pub(super) struct Filter {
-    pub(super) arena: usize,
-    pub(super) config: Arc<Config>,
+pub(crate) struct Filter {
+    pub(crate) arena: usize,
+    pub(crate) config: Arc<Config>,
 }
 
 /// A worker and what it told.
 #[derive(Clone, Debug)]
-pub(super) struct WorkerSeen {
-    pub(super) slot: usize,
-    pub(super) told: Slot,
-    pub(super) view: Option<View>,
+pub(crate) struct WorkerSeen {
+    pub(crate) slot: usize,
+    pub(crate) told: Slot,
+    pub(crate) view: Option<View>,
 }
 
 /// Everything of one configuration at one moment.
 #[derive(Debug)]
-pub(super) struct Survey {
-    pub(super) config: Arc<Config>,
-    pub(super) epoch: Option<Epoch>,
+pub(crate) struct Survey {
+    pub(crate) config: Arc<Config>,
+    pub(crate) epoch: Option<Epoch>,
     /// The plan that holds.
-    pub(super) plan: Option<Arc<Plan>>,
+    pub(crate) plan: Option<Arc<Plan>>,
     /// One that was published and waits for its time.
-    pub(super) waiting: Option<Plan>,
-    pub(super) workers: Vec<WorkerSeen>,
-    pub(super) history: History,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(crate) waiting: Option<Plan>,
+    pub(crate) workers: Vec<WorkerSeen>,
+    pub(crate) history: History,
+    pub(crate) left_out: Vec<LeftOut>,
     /// What all workers counted, over the plan's members.
-    pub(super) loads: LoadMap,
+    pub(crate) loads: LoadMap,
 }
 
 fn read<T>(
@@ -59,7 +59,7 @@ fn read<T>(
 }
 
 /// The configurations that live, by arena. `known` keeps their rules from one look to the next.
-pub(super) fn filters(
+pub(crate) fn filters(
     store: &mut dyn SharedStore,
     known: &mut Vec<Arc<Config>>,
     now_ms: u64,
@@ -94,7 +94,7 @@ fn rules(
 }
 
 impl Survey {
-    pub(super) fn take(
+    pub(crate) fn take(
         store: &mut dyn SharedStore,
         filter: &Filter,
         now_ms: u64,
@@ -123,7 +123,7 @@ impl Survey {
     }
 
     /// What the workers counted, as the planner would see it over these members.
-    pub(super) fn loads_over(&self, members: &Members) -> LoadMap {
+    pub(crate) fn loads_over(&self, members: &Members) -> LoadMap {
         let epoch = self.epoch.map_or(0, |epoch| epoch.number);
         let mut merge = Merge::new(&self.config, members, epoch);
         for worker in &self.workers {
@@ -133,7 +133,7 @@ impl Survey {
     }
 
     /// Requests in flight to each server of the plan, over all workers.
-    pub(super) fn in_flight(&self) -> Vec<u64> {
+    pub(crate) fn in_flight(&self) -> Vec<u64> {
         let Some(plan) = &self.plan else { return Vec::new() };
         let mut sums = vec![0; plan.members.len()];
         let digest = plan.members.digest();

@@ -2,37 +2,37 @@
 
 use std::sync::Arc;
 
-use super::survey::Survey;
-use crate::config::{Config, Strategy};
-use crate::hash::KeyHash;
-use crate::hot::HotTable;
-use crate::plan::Plan;
-use crate::planner::spread::copies;
-use crate::table::Table;
+use crate::survey::Survey;
+use rudolph_core::config::{Config, Strategy};
+use rudolph_core::hash::KeyHash;
+use rudolph_core::hot::HotTable;
+use rudolph_core::plan::Plan;
+use rudolph_core::planner::spread::copies;
+use rudolph_core::table::Table;
 
 /// What says where keys go.
 #[derive(Debug)]
-pub(super) struct Lookup<'a> {
-    pub(super) survey: &'a Survey,
-    pub(super) plan: Arc<Plan>,
-    pub(super) table: Arc<Table>,
+pub(crate) struct Lookup<'a> {
+    pub(crate) survey: &'a Survey,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) table: Arc<Table>,
     hot: HotTable,
 }
 
 /// The servers of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Owners {
-    pub(super) bin: usize,
-    pub(super) home: u16,
+pub(crate) struct Owners {
+    pub(crate) bin: usize,
+    pub(crate) home: u16,
     /// Those that may serve it; with several, the one with the least in flight does.
-    pub(super) serving: Vec<u16>,
+    pub(crate) serving: Vec<u16>,
     /// Those that a retry goes to after them.
-    pub(super) retries: Vec<u16>,
+    pub(crate) retries: Vec<u16>,
 }
 
 impl<'a> Lookup<'a> {
     /// REQUIRES: a plan with a server.
-    pub(super) fn new(survey: &'a Survey, plan: Arc<Plan>, table: Arc<Table>) -> Self {
+    pub(crate) fn new(survey: &'a Survey, plan: Arc<Plan>, table: Arc<Table>) -> Self {
         let hot = HotTable::new(&plan.hot);
         Self { survey, plan, table, hot }
     }
@@ -42,7 +42,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// On how many servers a key is under `spread`: the most that the plan or a worker's own sketch asks for.
-    pub(super) fn copies_of(&self, key: KeyHash) -> usize {
+    pub(crate) fn copies_of(&self, key: KeyHash) -> usize {
         let spread = &self.config().spread;
         if self.config().strategy != Strategy::Spread || !spread.hot_keys {
             return 1;
@@ -59,7 +59,7 @@ impl<'a> Lookup<'a> {
         own.fold(planned, usize::max).clamp(1, self.plan.members.len())
     }
 
-    pub(super) fn owners(&self, key: KeyHash) -> Owners {
+    pub(crate) fn owners(&self, key: KeyHash) -> Owners {
         let bin = self.table.bin(key);
         let home = self.table.home(bin).0;
         let serving = match self.config().strategy {
