@@ -1,5 +1,7 @@
 //! What all charts share: sizes, emphasis, and the title with its subtitle.
 
+use serde::{Deserialize, Serialize};
+
 use crate::palette::Ink;
 use crate::pen::Font;
 use crate::svg::Svg;
@@ -24,7 +26,7 @@ pub(crate) fn figure(draw: impl Fn(f64) -> String) -> String {
 }
 
 /// How much a series, bar, point or row stands out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Emphasis {
     /// What the chart is about: the accent colour.
     Hero,

@@ -1,10 +1,12 @@
 //! Tables for Markdown, HTML and terminals.
 
+use serde::{Deserialize, Serialize};
+
 use crate::escape::escape;
 use crate::heading::Emphasis;
 
 /// One row of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     pub cells: Vec<String>,
     pub emphasis: Emphasis,
@@ -21,7 +23,7 @@ impl Row {
 }
 
 /// A table whose columns of numbers are aligned to the right.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     pub head: Vec<String>,
     /// Rows with fewer cells than the widest are filled up.

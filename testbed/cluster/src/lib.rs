@@ -39,7 +39,7 @@ pub use baseline::Baseline;
 pub use builder::Builder;
 pub use cluster::Cluster;
 pub use error::ClusterError;
-pub use procfs::cpu_time;
+pub use procfs::{cpu_time, own_cpu_time};
 pub use server::{ServerProgram, ServerSettings};
 pub use stub::StubServers;
 pub use validate::{envoy_version, validate};

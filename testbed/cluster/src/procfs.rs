@@ -21,6 +21,13 @@ pub fn cpu_time(pid: u32) -> Result<Duration, ClusterError> {
     Ok(sum)
 }
 
+/// The same of this process, with the threads that ended.
+#[must_use]
+pub fn own_cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
 /// The first field of the line: nanoseconds on a CPU.
 fn parse_run_time(line: &str) -> Option<Duration> {
     line.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)

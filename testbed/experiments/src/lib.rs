@@ -8,9 +8,11 @@
 //! [`summary`] turns trials into rows of medians; [`expectation`] holds them against what the spec asks; [`story`] says
 //! in words what the numbers show; [`table`] and [`figures`] draw them. [`raw`] keeps the trials in one folder an experiment;
 //! [`artefacts`] writes beside them what is made from them, and [`report`] makes all of it anew and puts it on one page.
+//! What has another form than contenders side by side adds a [`chapter`].
 
 pub mod artefacts;
 pub mod campaign;
+pub mod chapter;
 mod contender;
 pub mod expectation;
 pub mod figures;

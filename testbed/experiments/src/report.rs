@@ -7,7 +7,7 @@ use rudolph_charts::{Page, Section};
 use crate::{
     SHIPPED,
     artefacts::{ArtefactError, Outcome},
-    raw, sequential,
+    chapter, raw, sequential,
 };
 
 /// Makes everything anew from the raw figures in `folder`, and one self-contained page about all its experiments, in the
@@ -19,6 +19,10 @@ pub fn page(folder: &Path) -> Result<Page, ArtefactError> {
         let own = folder.join(&name);
         if name == sequential::NAME {
             sections.extend(sequential::again(&own)?.sections());
+            continue;
+        }
+        if chapter::is_there(&own) {
+            sections.extend(chapter::sections(&own, &name)?);
             continue;
         }
         let (setting, trials) = raw::read(&own)?;
@@ -46,7 +50,7 @@ fn names(folder: &Path) -> Result<Vec<String>, ArtefactError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        if raw::is_there(&entry.path()) {
+        if raw::is_there(&entry.path()) || chapter::is_there(&entry.path()) {
             found.push(entry.file_name().to_string_lossy().into_owned());
         }
     }

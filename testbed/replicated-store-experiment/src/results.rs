@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use rudolph_charts::{Axis, Chart, Emphasis, LineChart, Row as TableRow, Series, Table, grouped};
-use rudolph_experiments::artefacts::{ArtefactError, write_plots};
+use rudolph_experiments::artefacts::ArtefactError;
+use rudolph_experiments::chapter::{Chapter, Part};
 use rudolph_experiments::median;
 use rudolph_experiments::raw::put;
 use rudolph_experiments::redis::Command;
@@ -27,10 +28,8 @@ pub(crate) fn write(
     put(folder, "runs.csv", &runs(trials)?)?;
     put(folder, "summary.json", format!("{:#}\n", summary(&rows)).as_bytes())?;
     let plots = plots(&rows);
-    write_plots(folder, plots.iter().map(|(name, svg)| (&**name, &**svg)))?;
-    let page = format!("{}\n{origin}\n", page(&rows, quick));
-    put(folder, "table.md", page.as_bytes())?;
-    Ok(page)
+    let names = plots.iter().map(|(name, _)| name.clone()).collect();
+    Chapter { parts: parts(&rows, names), quick, origin: origin.to_owned() }.write(folder, &plots)
 }
 
 fn runs(trials: &[Trial]) -> Result<Vec<u8>, ArtefactError> {
@@ -70,37 +69,35 @@ fn summary(rows: &[Row]) -> serde_json::Value {
     rows.iter().map(row).collect()
 }
 
-const NUMERALS: [&str; 2] = ["I", "II"];
-
-fn page(rows: &[Row], quick: bool) -> String {
-    let mut page = "# Arpeggio\n\nWhat does a store cost that keeps every key at two servers, each with a Redis of its own, \
-                    behind Envoy with the filter, beside one Redis and beside three that clients shard by md5? rudolph_replicated \
-                    answers a read from the server's memory where that has the newest value; rudolph_uncached asks its Redis \
-                    each time.\n\n"
-        .to_owned();
-    if quick {
-        page +=
-            "**A quick run: it shows that everything works, and its figures mean nothing.**\n\n";
-    }
-    for (clients, numeral) in CLIENTS.into_iter().zip(NUMERALS) {
-        let words =
-            if clients == 1 { "one client".to_owned() } else { format!("{clients} clients") };
-        page += &format!("## Table {numeral}: requests/s with {words}\n\n");
-        page += &speeds(rows, clients).markdown();
-        page += "\n";
-    }
-    page += "## Table III: with ten clients, beside what was published\n\n";
-    page += &published(rows).markdown();
-    page += "\nMeasured: medians over the numbers of keys. Published: Arpeggio (Redis behind a decentralised ring), on machines \
-             and with a client of its own; compare the shares, not the speeds.\n\n";
-    page += "## What a request costs\n\n";
-    page += &costs(rows).markdown();
-    page += "\nMicroseconds of processor time, user and kernel, with ten clients; the client's own too. Medians over the rounds \
-             and the numbers of keys.\n\n";
-    for verdict in verdicts(rows) {
-        page += &format!("- {verdict}\n");
-    }
-    page
+fn parts(rows: &[Row], plots: Vec<String>) -> Vec<Part> {
+    let part = |heading: &str, paragraph: &str, table| Part {
+        heading: format!("Arpeggio: {heading}"),
+        paragraphs: vec![paragraph.to_owned()],
+        table: Some(table),
+        ..Part::default()
+    };
+    let first = Part {
+        plots,
+        notes: verdicts(rows),
+        ..part(
+            "a store that keeps every key at two servers",
+            "What does it cost, each server with a Redis of its own, behind Envoy with the filter, beside one Redis and beside \
+             three that clients shard by md5? rudolph_replicated answers a read from the server's memory where that has the \
+             newest value; rudolph_uncached asks its Redis each time. Ten clients; medians over the numbers of keys. \
+             Published: Arpeggio (Redis behind a decentralised ring, its Table III), on machines and with a client of its own; \
+             compare the shares, not the speeds.",
+            published(rows),
+        )
+    };
+    let of_all = "Requests a second. Medians over the rounds.";
+    let costs_of = "Microseconds of processor time, user and kernel, with ten clients; the client's own too. Medians over the \
+                    rounds and the numbers of keys.";
+    vec![
+        first,
+        part("one client (Table I)", of_all, speeds(rows, CLIENTS[0])),
+        part("ten clients (Table II)", of_all, speeds(rows, CLIENTS[1])),
+        part("what a request costs", costs_of, costs(rows)),
+    ]
 }
 
 fn table(head: &[&str], rows: Vec<Vec<String>>) -> Table {

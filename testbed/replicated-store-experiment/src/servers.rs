@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rudolph_cluster::{Cluster, ClusterError, ServerProgram, cpu_time};
+use rudolph_cluster::{Cluster, ClusterError, ServerProgram, cpu_time, own_cpu_time};
 use rudolph_replicated_store::client::Client as HttpClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -91,7 +91,7 @@ impl Servers {
     }
 
     pub(crate) fn spent(&self, contender: Contender) -> Spent {
-        let client = cpu_seconds(std::process::id());
+        let client = own_cpu_time().as_secs_f64();
         let redis: Vec<u32> = self.redis.iter().map(|redis| redis.process.id()).collect();
         let sum = |pids: &[u32]| pids.iter().map(|pid| cpu_seconds(*pid)).sum();
         match contender {

@@ -77,8 +77,7 @@ pub(crate) fn goal(command: Command) -> f64 {
 /// What was hoped for, and what came.
 pub(crate) fn verdicts(rows: &[Row]) -> Vec<String> {
     let judged = rows.iter().filter(|row| {
-        let own = matches!(row.case.contender, Contender::Replicated | Contender::Uncached);
-        own && row.case.clients == CLIENTS[1]
+        row.case.contender == Contender::Replicated && row.case.clients == CLIENTS[1]
     });
     judged
         .map(|row| {

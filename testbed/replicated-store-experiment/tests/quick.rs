@@ -37,6 +37,10 @@ fn the_quick_form_measures_every_store_and_writes_every_file() {
     let read = |name: &str| std::fs::read(results.join("arpeggio").join(name)).unwrap();
     let runs = String::from_utf8(read("runs.csv")).unwrap();
     assert_eq!(runs.lines().count(), 1 + 4 * 2 * 4 * 2, "{runs}");
+    for run in runs.lines().skip(1) {
+        let client_us: f64 = run.split(',').nth(8).unwrap().parse().unwrap();
+        assert!(client_us > 0.0, "who asked took no time: {run}");
+    }
     let page = String::from_utf8(read("table.md")).unwrap();
     assert!(page.contains("A quick run") && page.contains("Table III"), "{page}");
     assert!(page.contains("| rudolph_replicated") && page.contains("464"), "{page}");

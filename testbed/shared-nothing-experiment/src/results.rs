@@ -6,7 +6,8 @@ use std::path::Path;
 use rudolph_charts::{
     Axis, Bar, BarChart, Chart, Emphasis, LineChart, Row as TableRow, Series, Table,
 };
-use rudolph_experiments::artefacts::{ArtefactError, write_plots};
+use rudolph_experiments::artefacts::ArtefactError;
+use rudolph_experiments::chapter::{Chapter, Part};
 use rudolph_experiments::raw::put;
 use rudolph_experiments::redis::Command;
 use serde_json::json;
@@ -30,11 +31,10 @@ pub(crate) fn write(
     put(folder, "runs.csv", &runs(trials)?)?;
     put(folder, "tenants.csv", &tenants(loads)?)?;
     put(folder, "summary.json", format!("{:#}\n", summary(&rows, &margins)).as_bytes())?;
-    let plots = plots(&rows, &margins);
-    write_plots(folder, plots.iter().map(|(name, svg)| (&**name, &**svg)))?;
-    let page = format!("{}\n{origin}\n", page(&rows, &margins, quick));
-    put(folder, "table.md", page.as_bytes())?;
-    Ok(page)
+    let (costs, pooling) = (cost_plots(&rows), pooling_plot(&margins));
+    let parts = parts(&rows, &margins, &costs, &pooling);
+    let plots: Vec<(String, String)> = costs.into_iter().chain([pooling]).collect();
+    Chapter { parts, quick, origin: origin.to_owned() }.write(folder, &plots)
 }
 
 fn runs(trials: &[Trial]) -> Result<Vec<u8>, ArtefactError> {
@@ -80,24 +80,34 @@ fn summary(rows: &[Row], margins: &[Margin]) -> serde_json::Value {
     json!({ "rows": rows.collect::<Vec<_>>(), "pooling": margins.collect::<Vec<_>>() })
 }
 
-fn page(rows: &[Row], margins: &[Margin], quick: bool) -> String {
-    let mut page = "# Shared nothing\n\nWhat does a server that owns its keys by thread carry, beside Redis, and beside \
-                    itself with one lock?\n\n"
-        .to_owned();
-    if quick {
-        page +=
-            "**A quick run: it shows that everything works, and its figures mean nothing.**\n\n";
-    }
-    page += &costs(rows).markdown();
-    page += "\nProcessor time is the server's own, user and kernel. Servers ran at the lowest priority, so that requests \
-             always waited for them. Medians over the rounds; ratios within each round.\n\n";
-    for verdict in verdicts(rows) {
-        page += &format!("- {verdict}\n");
-    }
-    page += "\n## Pooling\n\nWhat must be kept free above the mean for two deviations, in requests a window: by a server \
-             for each tenant, and by one for all.\n\n";
-    page += &pooled(margins).markdown();
-    page
+type Plot = (String, String);
+
+fn parts(rows: &[Row], margins: &[Margin], costs_drawn: &[Plot], pooling: &Plot) -> Vec<Part> {
+    let measured = Part {
+        heading: "Shared nothing".to_owned(),
+        paragraphs: vec![
+            "What does a server that owns its keys by thread carry, beside Redis, and beside itself with one lock?"
+                .to_owned(),
+            "Processor time is the server's own, user and kernel. Servers ran at the lowest priority, so that requests \
+             always waited for them. Medians over the rounds; ratios within each round."
+                .to_owned(),
+        ],
+        plots: costs_drawn.iter().map(|(name, _)| name.clone()).collect(),
+        table: Some(costs(rows)),
+        notes: verdicts(rows),
+    };
+    let pooled = Part {
+        heading: "Shared nothing: pooling".to_owned(),
+        paragraphs: vec![
+            "What must be kept free above the mean for two deviations, in requests a window: by a server for each \
+             tenant, and by one for all."
+                .to_owned(),
+        ],
+        plots: vec![pooling.0.clone()],
+        table: Some(pooled(margins)),
+        notes: Vec::new(),
+    };
+    vec![measured, pooled]
 }
 
 fn costs(rows: &[Row]) -> Table {
@@ -140,7 +150,7 @@ fn pooled(margins: &[Margin]) -> Table {
     Table { head: head.map(str::to_owned).to_vec(), rows: margins.iter().map(cells).collect() }
 }
 
-fn plots(rows: &[Row], margins: &[Margin]) -> Vec<(String, String)> {
+fn cost_plots(rows: &[Row]) -> Vec<Plot> {
     let mut plots = Vec::new();
     for pipeline in PIPELINES {
         for command in Command::ALL {
@@ -167,6 +177,10 @@ fn plots(rows: &[Row], margins: &[Margin]) -> Vec<(String, String)> {
             plots.push((format!("cpu-{command}-{pipeline}"), chart.svg()));
         }
     }
+    plots
+}
+
+fn pooling_plot(margins: &[Margin]) -> Plot {
     let line = |name: &str, value: fn(&Margin) -> f64, emphasis| Series {
         name: name.to_owned(),
         points: margins.iter().map(|margin| (margin.tenants as f64, value(margin))).collect(),
@@ -185,6 +199,5 @@ fn plots(rows: &[Row], margins: &[Margin]) -> Vec<(String, String)> {
         ],
         ..LineChart::default()
     };
-    plots.push(("pooling".to_owned(), chart.svg()));
-    plots
+    ("pooling".to_owned(), chart.svg())
 }

@@ -71,6 +71,7 @@ impl Batch {
 
     /// Does all that is asked, in order.
     pub(crate) fn answer(&mut self, store: &mut Store) {
+        store.glance(self.asks.iter().map(|ask| ask.op), &self.data);
         for ask in &self.asks {
             let answered = match ask.op {
                 Op::Sum(sum) => Answered::Sum(store.sum(sum, &self.data)),

@@ -1,18 +1,18 @@
-use bytes::Bytes;
-use rudolph_cache::{Cache, CacheLimits, LruCache};
+use rudolph_cache::{CacheLimits, LruCache};
+use smallvec::SmallVec;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::protocol::{Answer, Op, Protocol, Sum};
 
-/// Memcached's flags, before each value.
-const FLAG_BYTES: usize = 4;
+/// A value of so many bytes, with memcached's flags before it, lies beside its key.
+const SHORT_VALUE: usize = 24;
 /// What Redis calls populated keys, if the client has no name for them.
 const DEFAULT_PREFIX: &[u8] = b"key";
 
 /// The part of the keys that one thread owns.
 #[derive(Debug)]
 pub(crate) struct Partition {
-    cache: LruCache,
+    cache: LruCache<SmallVec<[u8; SHORT_VALUE]>>,
     index: usize,
     of: usize,
 }
@@ -35,7 +35,8 @@ impl Partition {
         match op {
             Op::Get { key } => {
                 let key = key.of(data);
-                let answer = match self.cache.view(key).and_then(<[u8]>::split_first_chunk) {
+                let stored = self.cache.view(key).and_then(|stored| stored.split_first_chunk());
+                let answer = match stored {
                     Some((flags, value)) => {
                         Answer::Value { key, value, flags: u32::from_le_bytes(*flags) }
                     }
@@ -44,13 +45,30 @@ impl Partition {
                 answer.write(protocol, out);
             }
             Op::Set { key, value, flags, quiet } => {
-                self.cache.store(key.of(data), stored(value.of(data), flags));
+                self.store(key.of(data), value.of(data), flags);
                 if !quiet {
                     Answer::Stored.write(protocol, out);
                 }
             }
             Op::Say { .. } | Op::Sum(_) => {}
         }
+    }
+
+    /// Looks at what will be asked next. The looks wait for memory together, and what is done then finds it near.
+    #[inline]
+    pub(crate) fn glance<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) {
+        for key in keys {
+            std::hint::black_box(self.cache.contains(key));
+        }
+    }
+
+    #[inline]
+    fn store(&mut self, key: &[u8], value: &[u8], flags: u32) {
+        self.cache.put(key, |stored| {
+            stored.clear();
+            stored.extend_from_slice(&flags.to_le_bytes());
+            stored.extend_from_slice(value);
+        });
     }
 
     /// This partition's part of a sum.
@@ -68,23 +86,16 @@ impl Partition {
         for i in 0..count {
             key.truncate(prefix.len());
             key.extend_from_slice(format!(":{i}").as_bytes());
-            if owner(&key, self.of) != self.index || self.cache.view(&key).is_some() {
+            if owner(&key, self.of) != self.index || self.cache.contains(&key) {
                 continue;
             }
             let mut value = format!("value:{i}").into_bytes();
             if value_bytes > 0 {
                 value.resize(value_bytes, 0);
             }
-            self.cache.store(&key, stored(&value, 0));
+            self.store(&key, &value, 0);
         }
     }
-}
-
-fn stored(value: &[u8], flags: u32) -> Bytes {
-    let mut bytes = Vec::with_capacity(FLAG_BYTES + value.len());
-    bytes.extend_from_slice(&flags.to_le_bytes());
-    bytes.extend_from_slice(value);
-    Bytes::from(bytes)
 }
 
 #[cfg(test)]

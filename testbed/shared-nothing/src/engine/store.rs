@@ -41,6 +41,23 @@ impl Store {
         }
     }
 
+    /// Before several operations are performed.
+    #[inline]
+    pub(crate) fn glance(&self, ops: impl Iterator<Item = Op>, data: &[u8]) {
+        let keys = ops.filter_map(|op| match op {
+            Op::Get { key } | Op::Set { key, .. } => Some(key.of(data)),
+            Op::Say { .. } | Op::Sum(_) => None,
+        });
+        match self {
+            Self::Own { partition, index, of } => {
+                partition.glance(keys.filter(|key| *of == 1 || owner(key, *of) == *index));
+            }
+            Self::Shared(partition) => {
+                partition.lock().unwrap_or_else(PoisonError::into_inner).glance(keys);
+            }
+        }
+    }
+
     pub(crate) fn sum(&mut self, sum: Sum, data: &[u8]) -> u64 {
         match self {
             Self::Own { partition, .. } => partition.sum(sum, data),

@@ -242,6 +242,9 @@ impl Worker {
     /// What belongs here is done, what belongs to others joins what goes to them.
     fn perform(&mut self, number: usize, connection: &mut Connection) {
         let Connection { input, replies, protocol, generation, .. } = connection;
+        if self.round.ops.len() > 1 {
+            self.store.glance(self.round.ops.iter().copied(), input);
+        }
         for op in &self.round.ops {
             let ticket = |place| Ticket { connection: number, generation: *generation, place };
             match *op {
