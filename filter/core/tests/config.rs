@@ -270,6 +270,7 @@ fn a_refusal_is_one_short_line() {
         with(&format!(r#""strategy": "{long}""#)),
         with(r#""stat_prefix": "a\nb""#),
         with(&format!(r#""stat_prefix": "{long}""#)),
+        with("\"debug_header\": \"x-\u{7f}\u{85}\""),
         with(r#""owners": "a\nb""#),
         key(r#"["a\nb"]"#),
         key(r#"[{"header": "a\nb\u2028\u0000"}]"#),

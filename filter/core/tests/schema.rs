@@ -6,7 +6,8 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::configurations::{Rule, random, rule_broken};
+use common::configurations::random;
+use common::schema_rules::{Rule, rule_broken};
 use common::{Rng, seeds};
 use jsonschema::Validator;
 use rudolph_core::config::{Config, Configuration};

@@ -39,6 +39,7 @@ pub struct Builder {
     log_level: String,
     extensions: Vec<Value>,
     hot_restart: bool,
+    is_bare: bool,
     patience: Duration,
 }
 
@@ -64,6 +65,7 @@ impl Default for Builder {
             log_level: "warning".to_owned(),
             extensions: Vec::new(),
             hot_restart: false,
+            is_bare: false,
             patience: Duration::from_secs(30),
         }
     }
@@ -109,6 +111,14 @@ impl Builder {
     #[must_use]
     pub fn baseline(mut self, baseline: Baseline) -> Self {
         self.baseline = Some(baseline);
+        self
+    }
+
+    /// Envoy without what costs each request something and decides nothing: request ids, its own headers for the servers
+    /// and the clients, counters by response code, taking the filter's header away.
+    #[must_use]
+    pub fn bare(mut self) -> Self {
+        self.is_bare = true;
         self
     }
 
@@ -229,6 +239,12 @@ impl Builder {
             Watched { servers: scratch.file("servers.json"), filter: scratch.file("filter.json") };
         let status = self.status_address()?;
         let mut rendered = self.render(&root, (listener, &servers), &admin, status, &files)?;
+        if self.is_bare {
+            render::make_bare(&mut rendered.bootstrap).map_err(|reason| {
+                let path = root.join("envoy/standalone");
+                ClusterError::Config { path, reason }
+            })?;
+        }
         if !self.extensions.is_empty() {
             rendered.bootstrap["bootstrap_extensions"] = self.extensions.clone().into();
         }

@@ -18,6 +18,8 @@ const STATUS: &str = "rudolph_status";
 const ADMIN_CLUSTER: &str = "rudolph_admin";
 
 const MANAGER: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config";
+const PROTOCOL: &str =
+    "/typed_extension_protocol_options/envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 const STATUS_FILTER: &str =
     "/filter_chains/0/filters/0/typed_config/http_filters/0/typed_config/config";
 const FILTER_TYPE: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
@@ -183,6 +185,21 @@ fn place_status(bootstrap: &mut Value, page: &StatusPage<'_>, module: &Path) -> 
         config[name] = value.clone();
     }
     *text = config.to_string().into();
+    Ok(())
+}
+
+/// Leaves out what costs each request something and decides nothing.
+pub(crate) fn make_bare(bootstrap: &mut Value) -> Result<(), String> {
+    let manager = at(bootstrap, MANAGER)?;
+    manager["generate_request_id"] = false.into();
+    manager["skip_xff_append"] = true.into();
+    let router =
+        at(manager, "/http_filters")?.as_array_mut().and_then(|filters| filters.last_mut());
+    let router = router.ok_or("no HTTP filter")?;
+    router["typed_config"]["suppress_envoy_headers"] = true.into();
+    router["typed_config"]["dynamic_stats"] = false.into();
+    let protocol = at(cluster(bootstrap, SERVERS)?, PROTOCOL)?.as_object_mut();
+    protocol.ok_or("no protocol options")?.remove("http_filters");
     Ok(())
 }
 

@@ -119,6 +119,7 @@ async fn replicated_store(
         .filter_field("replicas", json!({ "count": 2 }))
         // A third server of a hot key could only ask the two that have it.
         .filter_field("spread", json!({ "max_copies": 2 }))
+        .bare()
         .start()
         .await?;
     for address in cluster.server_addresses() {

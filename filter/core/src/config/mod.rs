@@ -269,6 +269,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "configuration: {}: {}", one_line(field, 100), one_line(problem, 400))
             }
             Self::Value { field, value, allowed } => {
+                let value = one_line(value, 500);
                 write!(f, "configuration: {field}: {value} is not allowed; allowed: {allowed}")
             }
         }

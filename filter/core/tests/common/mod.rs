@@ -6,6 +6,8 @@
 pub mod configurations;
 pub mod gateway;
 pub mod rig;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod schema_rules;
 pub mod store;
 
 use std::sync::Arc;

@@ -137,11 +137,27 @@ fn the_shipped_files_differ_only_in_what_the_filter_adds() {
     remove_named(at(&mut with, "/static_resources/clusters").unwrap(), ADMIN_CLUSTER);
     let servers = cluster(&mut with, SERVERS).unwrap();
     servers["load_balancing_policy"] = Baseline::Maglev.policy();
-    let options =
-        "/typed_extension_protocol_options/envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
-    let options = at(servers, options).unwrap().as_object_mut().unwrap();
+    let options = at(servers, PROTOCOL).unwrap().as_object_mut().unwrap();
     assert!(options.remove("http_filters").is_some());
     assert_eq!(with, without);
+}
+
+#[test]
+fn a_bare_gateway_routes_as_before() {
+    let admin = AdminAddress::Tcp(address(2000));
+    let mut parts = with_filter(&admin, &json!({}));
+    let shipped = parts.bootstrap.clone();
+    make_bare(&mut parts.bootstrap).unwrap();
+    for place in [
+        format!("{MANAGER}/route_config"),
+        format!("{MANAGER}/http_filters/0"),
+        format!("{MANAGER}/early_header_mutation_extensions"),
+    ] {
+        assert_eq!(parts.bootstrap.pointer(&place), shipped.pointer(&place), "{place}");
+    }
+    let text = parts.bootstrap.to_string();
+    assert!(text.contains("\"suppress_envoy_headers\":true"), "{text}");
+    assert!(!text.contains("upstream_codec") && shipped.to_string().contains("upstream_codec"));
 }
 
 #[test]
