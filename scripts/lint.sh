@@ -43,6 +43,8 @@ check_shell() {
 
 require_rust
 check "Cargo.lock is up to date" cargo metadata --locked --format-version 1
+check "the fuzzers' Cargo.lock too" cargo metadata --locked --format-version 1 \
+  --manifest-path filter/fuzz/Cargo.toml
 
 if cargo fmt --version >/dev/null 2>&1; then
   check "cargo fmt" cargo fmt --all --check
