@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the benches and prints one line a result last: figure NAME VALUE.
+# Runs the benches and prints one line a result last: figure NAME VALUE. RESULTS says where tables and plots go.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -26,8 +26,9 @@ quietly "building the CPU bench" \
   cargo build --release --package rudolph-cluster --bin rudolph-cpu-bench
 
 bench "the core, native" cargo bench --package rudolph-core
-quietly "building the bench of choosing" cargo build --profile bench --package rudolph-choice-bench
-bench "choosing a server, ours and others' ways" "$TARGET/release/rudolph-choice-bench"
+quietly "building the bench of choosing" cargo build --release --package rudolph-choice-bench
+bench "choosing a server, ours and others' ways" "$TARGET/release/rudolph-choice-bench" \
+  --results "${RESULTS:-testbed/results}"
 bench "Envoy's CPU a request" "$TARGET/release/rudolph-cpu-bench"
 
 headline "figures"
