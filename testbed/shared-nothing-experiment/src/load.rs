@@ -31,7 +31,7 @@ impl Load {
     pub(crate) fn of(quick: bool) -> Self {
         match quick {
             true => Self { rounds: 1, tenant_seconds: 2, requests: 5_000 },
-            false => Self { rounds: 5, tenant_seconds: 20, requests: 100_000 },
+            false => Self { rounds: 15, tenant_seconds: 20, requests: 33_000 },
         }
     }
 
