@@ -1,6 +1,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use rudolph_experiments::median;
+
 use crate::MEMORY;
 use crate::chooser::{Batch, ChooserError, WAYS};
 
@@ -38,7 +40,7 @@ pub(crate) fn measure(servers: usize, round: Round) -> Result<Vec<Cost>, Chooser
             builds.push(began.elapsed().as_secs_f64() * 1e6);
             bytes = MEMORY.current_usage().saturating_sub(before);
         }
-        let cost = Cost { choose_ns: 0.0, bytes, rebuild_us: median(&mut builds) };
+        let cost = Cost { choose_ns: 0.0, bytes, rebuild_us: median(builds) };
         ways.extend(built.map(|batch| (batch, cost)));
     }
     let mut samples = vec![Vec::new(); ways.len()];
@@ -58,13 +60,8 @@ pub(crate) fn measure(servers: usize, round: Round) -> Result<Vec<Cost>, Chooser
             }
         }
     }
-    let costs = ways.iter().zip(&mut samples);
+    let costs = ways.iter().zip(samples);
     Ok(costs.map(|((_, cost), samples)| Cost { choose_ns: median(samples), ..*cost }).collect())
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

@@ -41,17 +41,12 @@ impl Store {
         }
     }
 
-    /// Before several operations are performed.
+    /// Before several operations are performed; those that belong elsewhere are looked for in vain.
     #[inline]
     pub(crate) fn glance(&self, ops: impl Iterator<Item = Op>, data: &[u8]) {
-        let keys = ops.filter_map(|op| match op {
-            Op::Get { key } | Op::Set { key, .. } => Some(key.of(data)),
-            Op::Say { .. } | Op::Sum(_) => None,
-        });
+        let keys = ops.filter_map(|op| op.key()).map(|key| key.of(data));
         match self {
-            Self::Own { partition, index, of } => {
-                partition.glance(keys.filter(|key| *of == 1 || owner(key, *of) == *index));
-            }
+            Self::Own { partition, .. } => partition.glance(keys),
             Self::Shared(partition) => {
                 partition.lock().unwrap_or_else(PoisonError::into_inner).glance(keys);
             }

@@ -46,6 +46,15 @@ pub(crate) enum Op {
 }
 
 impl Op {
+    /// The one key that it is about.
+    #[inline]
+    pub(crate) fn key(self) -> Option<Span> {
+        match self {
+            Self::Get { key } | Self::Set { key, .. } => Some(key),
+            Self::Say { .. } | Self::Sum(_) => None,
+        }
+    }
+
     #[inline]
     fn moved_by(self, offset: usize) -> Self {
         match self {

@@ -243,7 +243,10 @@ impl Worker {
     fn perform(&mut self, number: usize, connection: &mut Connection) {
         let Connection { input, replies, protocol, generation, .. } = connection;
         if self.round.ops.len() > 1 {
-            self.store.glance(self.round.ops.iter().copied(), input);
+            let here = self.round.ops.iter().copied().filter(|op| {
+                op.key().is_some_and(|key| self.store.owner_elsewhere(key.of(input)).is_none())
+            });
+            self.store.glance(here, input);
         }
         for op in &self.round.ops {
             let ticket = |place| Ticket { connection: number, generation: *generation, place };
