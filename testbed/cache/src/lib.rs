@@ -1,11 +1,13 @@
 //! What a server of the testbed keeps in memory.
 
+mod hashed_key;
 mod lru;
 
 use std::fmt::Debug;
 
 use bytes::Bytes;
 
+pub use hashed_key::{HashedKey, KeyHasher};
 pub use lru::LruCache;
 
 /// What a server keeps in memory. Not shared between threads: whoever owns it decides about locks.

@@ -3,11 +3,10 @@
 //! neighbours, which nobody waits for.
 
 use bytes::Bytes;
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::HashTable;
 use smallvec::SmallVec;
-use std::hash::BuildHasher;
 
-use crate::{Cache, CacheLimits};
+use crate::{Cache, CacheLimits, HashedKey, KeyHasher};
 
 /// A key of so many bytes lies in its entry.
 const SHORT_KEY: usize = 24;
@@ -20,7 +19,7 @@ const NONE: u32 = u32::MAX;
 pub struct LruCache<V = Bytes> {
     /// Positions of entries, by the hash of the key.
     index: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    hasher: KeyHasher,
     entries: Vec<Entry<V>>,
     newest: u32,
     oldest: u32,
@@ -40,11 +39,16 @@ struct Entry<V> {
 impl<V: AsRef<[u8]> + Default> LruCache<V> {
     #[must_use]
     pub fn new(limits: CacheLimits) -> Self {
+        Self::with_hasher(limits, KeyHasher::default())
+    }
+
+    #[must_use]
+    pub fn with_hasher(limits: CacheLimits, hasher: KeyHasher) -> Self {
         // A position more is needed for a moment, before the oldest entry goes.
         let entries = limits.entries.min(NONE as usize - 1);
         Self {
             index: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
+            hasher,
             entries: Vec::new(),
             newest: NONE,
             oldest: NONE,
@@ -55,8 +59,8 @@ impl<V: AsRef<[u8]> + Default> LruCache<V> {
 
     /// The value, marking the key as used.
     #[inline]
-    pub fn view(&mut self, key: &[u8]) -> Option<&V> {
-        let at = self.find(self.hasher.hash_one(key), key)?;
+    pub fn view(&mut self, key: HashedKey<'_>) -> Option<&V> {
+        let at = self.find(key)?;
         self.make_newest(at);
         Some(&self.entries[at as usize].value)
     }
@@ -64,20 +68,19 @@ impl<V: AsRef<[u8]> + Default> LruCache<V> {
     /// Whether the key is there, which does not use it.
     #[inline]
     #[must_use]
-    pub fn contains(&self, key: &[u8]) -> bool {
-        self.find(self.hasher.hash_one(key), key).is_some()
+    pub fn contains(&self, key: HashedKey<'_>) -> bool {
+        self.find(key).is_some()
     }
 
     /// Puts what `write` makes of the value that is there, whose memory may serve again, or of an empty one.
     #[inline]
-    pub fn put(&mut self, key: &[u8], write: impl FnOnce(&mut V)) {
-        let hash = self.hasher.hash_one(key);
-        let at = match self.find(hash, key) {
+    pub fn put(&mut self, key: HashedKey<'_>, write: impl FnOnce(&mut V)) {
+        let at = match self.find(key) {
             Some(at) => {
                 self.make_newest(at);
                 at
             }
-            None => self.insert(hash, key),
+            None => self.insert(key),
         };
         let value = &mut self.entries[at as usize].value;
         self.bytes -= value.as_ref().len();
@@ -88,8 +91,8 @@ impl<V: AsRef<[u8]> + Default> LruCache<V> {
         }
     }
 
-    pub fn forget(&mut self, key: &[u8]) {
-        if let Some(at) = self.find(self.hasher.hash_one(key), key) {
+    pub fn forget(&mut self, key: HashedKey<'_>) {
+        if let Some(at) = self.find(key) {
             self.remove(at);
         }
     }
@@ -105,11 +108,11 @@ impl<V: AsRef<[u8]> + Default> LruCache<V> {
     }
 
     #[inline]
-    fn find(&self, hash: u64, key: &[u8]) -> Option<u32> {
+    fn find(&self, HashedKey { key, hash }: HashedKey<'_>) -> Option<u32> {
         self.index.find(hash, |at| *self.entries[*at as usize].key == *key).copied()
     }
 
-    fn insert(&mut self, hash: u64, key: &[u8]) -> u32 {
+    fn insert(&mut self, HashedKey { key, hash }: HashedKey<'_>) -> u32 {
         let at = self.entries.len() as u32;
         let key = SmallVec::from_slice(key);
         self.bytes += key.len();
@@ -187,15 +190,15 @@ impl<V: AsRef<[u8]> + Default> LruCache<V> {
 
 impl Cache for LruCache {
     fn get(&mut self, key: &[u8]) -> Option<Bytes> {
-        self.view(key).cloned()
+        self.view(self.hasher.hashed(key)).cloned()
     }
 
     fn store(&mut self, key: &[u8], value: Bytes) {
-        self.put(key, |stored| *stored = value);
+        self.put(self.hasher.hashed(key), |stored| *stored = value);
     }
 
     fn forget(&mut self, key: &[u8]) {
-        Self::forget(self, key);
+        Self::forget(self, self.hasher.hashed(key));
     }
 
     fn len(&self) -> usize {
@@ -218,7 +221,7 @@ mod tests {
         let mut cache = cache(2, 1_000);
         cache.store(b"a", Bytes::from_static(b"1"));
         cache.store(b"b", Bytes::from_static(b"2"));
-        assert_eq!(cache.view(b"a").map(Bytes::as_ref), Some(&b"1"[..]));
+        assert_eq!(cache.get(b"a").as_deref(), Some(&b"1"[..]));
         cache.store(b"c", Bytes::from_static(b"3"));
         assert!(cache.get(b"b").is_none());
         assert!(cache.get(b"a").is_some() && cache.get(b"c").is_some());
@@ -234,8 +237,8 @@ mod tests {
         cache.store(b"k", Bytes::from_static(b"1"));
         cache.store(b"m", Bytes::from_static(b"12345"));
         assert_eq!((cache.len(), cache.bytes), (2, 8));
-        cache.forget(b"k");
-        cache.forget(b"never there");
+        Cache::forget(&mut cache, b"k");
+        Cache::forget(&mut cache, b"never there");
         assert_eq!((cache.len(), cache.bytes), (1, 6));
         cache.store(b"n", Bytes::from_static(b"12345678901"));
         assert_eq!((cache.len(), cache.bytes), (0, 0), "larger than the whole cache");
@@ -293,7 +296,7 @@ mod tests {
                 let key = format!("{number}").repeat(1 + number as usize).into_bytes();
                 match below(10) {
                     0 => {
-                        cache.forget(&key);
+                        Cache::forget(&mut cache, &key);
                         model.take(&key);
                     }
                     1..=4 => {
@@ -303,7 +306,8 @@ mod tests {
                     }
                     5 => {
                         let is_there = model.0.iter().any(|(known, _)| *known == key);
-                        assert_eq!(cache.contains(&key), is_there, "seed {seed}, step {step}");
+                        let key = cache.hasher.hashed(&key);
+                        assert_eq!(cache.contains(key), is_there, "seed {seed}, step {step}");
                     }
                     _ => assert_eq!(cache.get(&key), model.get(&key), "seed {seed}, step {step}"),
                 }

@@ -1,5 +1,4 @@
 use std::fmt;
-use std::fs;
 use std::path::Path;
 
 use rudolph_charts::{Axis, Chart, Emphasis, LineChart, Row, Series, Table};
@@ -27,8 +26,6 @@ impl Report {
         quick: bool,
         origin: String,
     ) -> Result<(), ArtefactError> {
-        fs::create_dir_all(folder)
-            .map_err(|source| ArtefactError::Write { path: folder.into(), source })?;
         let plot = (PLOT.to_owned(), self.plot());
         Chapter { parts: self.parts(), quick, origin }.write(folder, &[plot]).map(drop)
     }
@@ -168,6 +165,8 @@ impl fmt::Display for Report {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn report() -> Report {

@@ -34,7 +34,6 @@ pub fn is_there(folder: &Path) -> bool {
 }
 
 pub fn write(folder: &Path, setting: &Setting, trials: &[Trial]) -> Result<(), ArtefactError> {
-    fs::create_dir_all(folder).map_err(|source| ArtefactError::write(folder, source))?;
     let setting = serde_json::to_string_pretty(setting)? + "\n";
     put(folder, SETTING, setting.as_bytes())?;
     put(folder, RUNS, &runs_csv(trials)?)?;
@@ -52,10 +51,12 @@ pub fn read(folder: &Path) -> Result<(Setting, Vec<Trial>), ArtefactError> {
     Ok((setting, trials))
 }
 
-/// Writes one file of an experiment's folder.
+/// Writes one file of an experiment's folder, which need not be there yet.
 pub fn put(folder: &Path, name: &str, content: &[u8]) -> Result<(), ArtefactError> {
     let path = folder.join(name);
-    fs::write(&path, content).map_err(|source| ArtefactError::write(&path, source))
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&path, content))
+        .map_err(|source| ArtefactError::write(&path, source))
 }
 
 /// A run but for its metrics, which stand beside it in columns of their own.

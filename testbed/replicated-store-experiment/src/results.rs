@@ -1,6 +1,5 @@
 //! The raw figures, a summary for programs, tables and plots for people.
 
-use std::fs;
 use std::path::Path;
 
 use rudolph_charts::{Axis, Chart, Emphasis, LineChart, Row as TableRow, Series, Table, grouped};
@@ -23,8 +22,6 @@ pub(crate) fn write(
     origin: &str,
 ) -> Result<String, ArtefactError> {
     let rows = rows(trials);
-    fs::create_dir_all(folder)
-        .map_err(|source| ArtefactError::Write { path: folder.into(), source })?;
     put(folder, "runs.csv", &runs(trials)?)?;
     put(folder, "summary.json", format!("{:#}\n", summary(&rows)).as_bytes())?;
     let plots = plots(&rows);

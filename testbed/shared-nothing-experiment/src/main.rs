@@ -3,6 +3,7 @@
 //! kernel mode: it is what a core can carry, and a busy machine disturbs it least.
 
 mod contender;
+mod demand;
 mod load;
 mod pooling;
 mod process;
@@ -18,6 +19,7 @@ use rudolph_experiments::artefacts::ArtefactError;
 use rudolph_experiments::{Machine, redis};
 
 use crate::contender::Contender;
+use crate::demand::Demand;
 use crate::load::Load;
 use crate::process::{ProcessError, Running};
 use crate::summary::Trial;
@@ -70,21 +72,15 @@ fn run(options: &Options) -> Result<(), RunError> {
     let mut trials = Vec::new();
     // The first round fills the caches and does not count.
     for round in 0..=load.rounds {
-        for pipeline in load::PIPELINES {
-            for command in redis::Command::ALL {
-                for turn in 0..servers.len() {
-                    let place = (turn + round) % servers.len();
-                    let figures = load.run(&options.redis, &servers[place], command, pipeline)?;
-                    let contender = contenders[place];
-                    if round > 0 {
-                        trials.push(Trial { contender, command, pipeline, round, figures });
-                    }
+        for demand in Demand::ALL {
+            for turn in 0..servers.len() {
+                let place = (turn + round) % servers.len();
+                let figures = load.run(&options.redis, &servers[place], demand)?;
+                if round > 0 {
+                    trials.push(Trial { contender: contenders[place], demand, round, figures });
                 }
-                say(&format!(
-                    "round {round} of {}: {command}, pipelines of {pipeline}",
-                    load.rounds
-                ));
             }
+            say(&format!("round {round} of {}: {demand}", load.rounds));
         }
     }
     let tenants = pooling::measure(servers[Contender::PLAIN].address(), load.tenant_seconds);

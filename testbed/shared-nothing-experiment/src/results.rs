@@ -1,6 +1,5 @@
 //! The raw figures, a summary for programs, a table and plots for people.
 
-use std::fs;
 use std::path::Path;
 
 use rudolph_charts::{
@@ -9,11 +8,10 @@ use rudolph_charts::{
 use rudolph_experiments::artefacts::ArtefactError;
 use rudolph_experiments::chapter::{Chapter, Part};
 use rudolph_experiments::raw::put;
-use rudolph_experiments::redis::Command;
 use serde_json::json;
 
 use crate::contender::Contender;
-use crate::load::PIPELINES;
+use crate::demand::Demand;
 use crate::pooling::{Loads, Margin, margins};
 use crate::summary::{Row, Trial, rows, verdicts};
 
@@ -26,8 +24,6 @@ pub(crate) fn write(
     origin: &str,
 ) -> Result<String, ArtefactError> {
     let (rows, margins) = (rows(trials), margins(loads));
-    fs::create_dir_all(folder)
-        .map_err(|source| ArtefactError::Write { path: folder.into(), source })?;
     put(folder, "runs.csv", &runs(trials)?)?;
     put(folder, "tenants.csv", &tenants(loads)?)?;
     put(folder, "summary.json", format!("{:#}\n", summary(&rows, &margins)).as_bytes())?;
@@ -39,12 +35,11 @@ pub(crate) fn write(
 
 fn runs(trials: &[Trial]) -> Result<Vec<u8>, ArtefactError> {
     let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(["contender", "command", "pipeline", "round", "cpu_us", "rps", "seconds"])?;
-    for Trial { contender, command, pipeline, round, figures } in trials {
+    csv.write_record(["contender", "demand", "round", "cpu_us", "rps", "seconds"])?;
+    for Trial { contender, demand, round, figures } in trials {
         csv.write_record([
             contender.to_string(),
-            command.to_string(),
-            pipeline.to_string(),
+            demand.name(),
             round.to_string(),
             format!("{:.4}", figures.cpu_us),
             format!("{:.0}", figures.rps),
@@ -68,7 +63,7 @@ fn tenants(loads: &Loads) -> Result<Vec<u8>, ArtefactError> {
 fn summary(rows: &[Row], margins: &[Margin]) -> serde_json::Value {
     let rows = rows.iter().map(|row| {
         json!({
-            "strategy": row.contender.to_string(), "command": row.command.to_string(), "pipeline": row.pipeline,
+            "strategy": row.contender.to_string(), "demand": row.demand.name(),
             "cpu_us": row.cpu_us, "cpu_us_low": row.cpu_us_low, "cpu_us_high": row.cpu_us_high,
             "rps": row.rps, "rps_a_core": row.rps_a_core,
             "rps_a_core_over_redis": row.rps_a_core_over_redis, "cpu_over_one_thread": row.cpu_over_one_thread,
@@ -113,8 +108,7 @@ fn parts(rows: &[Row], margins: &[Margin], costs_drawn: &[Plot], pooling: &Plot)
 fn costs(rows: &[Row]) -> Table {
     let head = [
         "server",
-        "command",
-        "pipeline",
+        "asked",
         "us a request",
         "requests/s a core",
         "over redis",
@@ -124,8 +118,7 @@ fn costs(rows: &[Row]) -> Table {
     let cells = |row: &Row| {
         TableRow::new([
             row.contender.to_string(),
-            row.command.to_string(),
-            row.pipeline.to_string(),
+            row.demand.to_string(),
             format!("{:.2}", row.cpu_us),
             format!("{:.0}", row.rps_a_core),
             format!("{:.2}", row.rps_a_core_over_redis),
@@ -151,33 +144,27 @@ fn pooled(margins: &[Margin]) -> Table {
 }
 
 fn cost_plots(rows: &[Row]) -> Vec<Plot> {
-    let mut plots = Vec::new();
-    for pipeline in PIPELINES {
-        for command in Command::ALL {
-            let shown =
-                rows.iter().filter(|row| (row.command, row.pipeline) == (command, pipeline));
-            let bars = shown.map(|row| Bar {
-                low: row.cpu_us_low,
-                high: row.cpu_us_high,
-                emphasis: match row.contender {
-                    Contender::SharedNothing { .. } => Emphasis::Hero,
-                    Contender::Redis | Contender::Mutex { .. } => Emphasis::Normal,
-                },
-                ..Bar::new(row.contender.to_string(), row.cpu_us)
-            });
-            let chart = BarChart {
-                title: format!("Processor time of a {command}, pipelines of {pipeline}"),
-                subtitle: "The server's own, user and kernel; @ is the number of threads"
-                    .to_owned(),
-                axis: "us a request".to_owned(),
-                bars: bars.collect(),
-                lower_is_better: true,
-                ..BarChart::default()
-            };
-            plots.push((format!("cpu-{command}-{pipeline}"), chart.svg()));
-        }
-    }
-    plots
+    let plot = |demand: Demand| {
+        let bars = rows.iter().filter(|row| row.demand == demand).map(|row| Bar {
+            low: row.cpu_us_low,
+            high: row.cpu_us_high,
+            emphasis: match row.contender {
+                Contender::SharedNothing { .. } => Emphasis::Hero,
+                Contender::Redis | Contender::Mutex { .. } => Emphasis::Normal,
+            },
+            ..Bar::new(row.contender.to_string(), row.cpu_us)
+        });
+        let chart = BarChart {
+            title: format!("Processor time of a {demand}"),
+            subtitle: "The server's own, user and kernel; @ is the number of threads".to_owned(),
+            axis: "us a request".to_owned(),
+            bars: bars.collect(),
+            lower_is_better: true,
+            ..BarChart::default()
+        };
+        (format!("cpu-{}", demand.name()), chart.svg())
+    };
+    Demand::ALL.into_iter().map(plot).collect()
 }
 
 fn pooling_plot(margins: &[Margin]) -> Plot {

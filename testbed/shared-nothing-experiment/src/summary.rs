@@ -1,13 +1,13 @@
-use rudolph_experiments::{median, redis::Command};
+use rudolph_experiments::median;
 
 use crate::contender::Contender;
-use crate::load::{Figures, PIPELINES};
+use crate::demand::Demand;
+use crate::load::Figures;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
     pub(crate) contender: Contender,
-    pub(crate) command: Command,
-    pub(crate) pipeline: u32,
+    pub(crate) demand: Demand,
     pub(crate) round: usize,
     pub(crate) figures: Figures,
 }
@@ -16,8 +16,7 @@ pub(crate) struct Trial {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) contender: Contender,
-    pub(crate) command: Command,
-    pub(crate) pipeline: u32,
+    pub(crate) demand: Demand,
     pub(crate) cpu_us: f64,
     pub(crate) cpu_us_low: f64,
     pub(crate) cpu_us_high: f64,
@@ -31,23 +30,13 @@ pub(crate) struct Row {
 }
 
 pub(crate) fn rows(trials: &[Trial]) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for pipeline in PIPELINES {
-        for command in Command::ALL {
-            for contender in Contender::all() {
-                rows.push(row(trials, contender, command, pipeline));
-            }
-        }
-    }
-    rows
+    let of = |demand| Contender::all().into_iter().map(move |own| row(trials, own, demand));
+    Demand::ALL.into_iter().flat_map(of).collect()
 }
 
-fn row(trials: &[Trial], contender: Contender, command: Command, pipeline: u32) -> Row {
+fn row(trials: &[Trial], contender: Contender, demand: Demand) -> Row {
     let of = |contender| {
-        let chosen = move |trial: &&Trial| {
-            (trial.contender, trial.command, trial.pipeline) == (contender, command, pipeline)
-        };
-        trials.iter().filter(chosen)
+        trials.iter().filter(move |trial| (trial.contender, trial.demand) == (contender, demand))
     };
     let ratio_to = |other| {
         let pairs = of(contender).flat_map(|own| {
@@ -65,8 +54,7 @@ fn row(trials: &[Trial], contender: Contender, command: Command, pipeline: u32) 
     let cpu = || of(contender).map(|trial| trial.figures.cpu_us);
     Row {
         contender,
-        command,
-        pipeline,
+        demand,
         cpu_us: median(cpu()),
         cpu_us_low: cpu().fold(f64::INFINITY, f64::min),
         cpu_us_high: cpu().fold(f64::NEG_INFINITY, f64::max),
@@ -90,10 +78,11 @@ pub(crate) fn verdicts(rows: &[Row]) -> Vec<String> {
         let Contender::SharedNothing { threads } = row.contender else {
             continue;
         };
-        let what = format!("{}, pipelines of {}, threads: {threads}", row.command, row.pipeline);
-        if threads <= 2 {
-            let (least, found) =
-                (if row.pipeline == 1 { 1.0 } else { 1.3 }, row.rps_a_core_over_redis);
+        let what = format!("{}, threads: {threads}", row.demand);
+        if threads <= 2
+            && let Demand::Pipelined { depth, .. } = row.demand
+        {
+            let (least, found) = (if depth == 1 { 1.0 } else { 1.3 }, row.rps_a_core_over_redis);
             let goal =
                 format!("requests/s a core at least {least:.1} of Redis's, found {found:.2}");
             judge(found >= least, format!("{what}: {goal}"));
@@ -112,8 +101,7 @@ pub(crate) fn verdicts(rows: &[Row]) -> Vec<String> {
 
 fn growth_of_mutex(rows: &[Row], row: &Row, threads: u16) -> f64 {
     let same = |other: &&Row| {
-        other.contender == Contender::Mutex { threads }
-            && (other.command, other.pipeline) == (row.command, row.pipeline)
+        (other.contender, other.demand) == (Contender::Mutex { threads }, row.demand)
     };
     rows.iter().find(same).map_or(f64::NAN, |mutex| mutex.cpu_over_one_thread)
 }
@@ -124,10 +112,10 @@ mod tests {
 
     #[test]
     fn rounds_are_compared_within_themselves() {
+        let demand = Demand::ALL[1];
         let trial = |contender, round, cpu_us| Trial {
             contender,
-            command: Command::Get,
-            pipeline: 1,
+            demand,
             round,
             figures: Figures { cpu_us, rps: 1.0, seconds: 1.0 },
         };
@@ -139,7 +127,7 @@ mod tests {
             trial(Contender::Redis, 2, 12.0),
             trial(own, 2, 8.0),
         ];
-        let row = row(&trials, own, Command::Get, 1);
+        let row = row(&trials, own, demand);
         assert!((row.rps_a_core_over_redis - 1.5).abs() < 1e-9, "{row:?}");
         assert!((row.cpu_us - 6.0).abs() < 1e-9 && (row.cpu_us_high - 8.0).abs() < 1e-9);
     }

@@ -14,11 +14,22 @@ fn random_bytes(random: &mut SplitMix64, most: u64) -> Vec<u8> {
     (0..random.next_below(most + 1)).map(|_| random.next_u64() as u8).collect()
 }
 
+fn key_of(random: &mut SplitMix64) -> Vec<u8> {
+    format!("key\r\n\0{}", random.next_below(300)).into_bytes()
+}
+
+fn answer(value: Option<&Vec<u8>>) -> Vec<u8> {
+    match value {
+        Some(value) => [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat(),
+        None => b"$-1\r\n".to_vec(),
+    }
+}
+
 /// A random pipeline and what a plain map says to it.
 fn pipeline(random: &mut SplitMix64, model: &mut HashMap<Vec<u8>, Vec<u8>>) -> (Vec<u8>, Vec<u8>) {
     let (mut asked, mut answers) = (Vec::new(), Vec::new());
     for _ in 0..=random.next_below(200) {
-        let key = format!("key\r\n\0{}", random.next_below(300)).into_bytes();
+        let key = key_of(random);
         match random.next_below(10) {
             0..5 => {
                 let most = if random.next_below(50) == 0 { 100_000 } else { 40 };
@@ -27,15 +38,19 @@ fn pipeline(random: &mut SplitMix64, model: &mut HashMap<Vec<u8>, Vec<u8>>) -> (
                 answers.extend(b"+OK\r\n");
                 model.insert(key, value);
             }
-            5..9 => {
+            5..8 => {
                 asked.extend(command(&[b"get", &key]));
-                match model.get(&key) {
-                    Some(value) => {
-                        answers.extend(format!("${}\r\n", value.len()).as_bytes());
-                        answers.extend(value);
-                        answers.extend(b"\r\n");
-                    }
-                    None => answers.extend(b"$-1\r\n"),
+                answers.extend(answer(model.get(&key)));
+            }
+            8 => {
+                let keys: Vec<Vec<u8>> =
+                    (0..=random.next_below(90)).map(|_| key_of(random)).collect();
+                let words: Vec<&[u8]> =
+                    [&b"MGET"[..]].into_iter().chain(keys.iter().map(Vec::as_slice)).collect();
+                asked.extend(command(&words));
+                answers.extend(format!("*{}\r\n", keys.len()).as_bytes());
+                for key in &keys {
+                    answers.extend(answer(model.get(key)));
                 }
             }
             _ => {

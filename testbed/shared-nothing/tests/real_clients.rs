@@ -49,6 +49,7 @@ fn redis_cli() {
         assert_eq!(cli(&["SET", "greeting", "hello you"]), "OK\n");
         assert_eq!(cli(&["GET", "greeting"]), "hello you\n");
         assert_eq!(cli(&["GET", "nothing"]), "\n");
+        assert_eq!(cli(&["MGET", "greeting", "nothing", "greeting"]), "hello you\n\nhello you\n");
         assert_eq!(cli(&["DEBUG", "POPULATE", "500"]), "OK\n");
         assert_eq!(cli(&["DBSIZE"]), "501\n");
         assert!(cli(&["FLY"]).starts_with("ERR unknown command 'FLY'"));

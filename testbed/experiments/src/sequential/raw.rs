@@ -142,7 +142,6 @@ pub(super) fn write(
     setting: &Setting,
     measured: &Measured,
 ) -> Result<(), ArtefactError> {
-    fs::create_dir_all(folder).map_err(|source| ArtefactError::write(folder, source))?;
     let setting = serde_json::to_string_pretty(setting)? + "\n";
     put(folder, "experiment.json", setting.as_bytes())?;
     put(folder, "runs.csv", &csv_of(&measured.highest)?)?;

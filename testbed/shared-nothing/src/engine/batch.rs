@@ -1,3 +1,5 @@
+use rudolph_cache::HashedKey;
+
 use super::Store;
 use crate::protocol::{Op, Protocol, Span};
 
@@ -20,6 +22,8 @@ struct Ask {
     ticket: Ticket,
     protocol: Protocol,
     op: Op,
+    /// Of its key, if it has one.
+    hash: u64,
 }
 
 /// What is an answer's: bytes for the client, or a part of a sum.
@@ -47,7 +51,14 @@ pub(crate) struct Batch {
 impl Batch {
     /// Copies what is asked; `from` is what the operation's spans lie in.
     #[inline]
-    pub(crate) fn ask(&mut self, ticket: Ticket, protocol: Protocol, op: Op, from: &[u8]) {
+    pub(crate) fn ask(
+        &mut self,
+        ticket: Ticket,
+        protocol: Protocol,
+        op: Op,
+        hash: u64,
+        from: &[u8],
+    ) {
         let data = &mut self.data;
         let op = match op {
             Op::Get { key } => Op::Get { key: Span::put(data, key.of(from)) },
@@ -58,7 +69,7 @@ impl Batch {
             Op::Sum(sum) => Op::Sum(sum.copied(from, data)),
             Op::Say { text } => Op::Say { text },
         };
-        self.asks.push(Ask { ticket, protocol, op });
+        self.asks.push(Ask { ticket, protocol, op, hash });
     }
 
     fn is_empty(&self) -> bool {
@@ -71,13 +82,15 @@ impl Batch {
 
     /// Does all that is asked, in order.
     pub(crate) fn answer(&mut self, store: &mut Store) {
-        store.glance(self.asks.iter().map(|ask| ask.op), &self.data);
+        store.glance(self.asks.iter().filter_map(|Ask { op, hash, .. }| {
+            op.key().map(|key| HashedKey { key: key.of(&self.data), hash: *hash })
+        }));
         for ask in &self.asks {
             let answered = match ask.op {
                 Op::Sum(sum) => Answered::Sum(store.sum(sum, &self.data)),
                 op => {
                     let start = self.replies.len();
-                    store.perform(op, &self.data, ask.protocol, &mut self.replies);
+                    store.perform(op, ask.hash, &self.data, ask.protocol, &mut self.replies);
                     Answered::Bytes(Span { start, end: self.replies.len() })
                 }
             };
@@ -127,6 +140,11 @@ impl Outgoing {
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.filling.is_full()
+    }
+
+    #[inline]
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.spare.is_none()
     }
 
     /// What is to be sent now.

@@ -1,62 +1,112 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rudolph_cache::{HashedKey, KeyHasher};
+
 use super::partition::{Partition, owner};
 use crate::protocol::{Op, Protocol, Sum};
 
 /// What a thread works on.
 #[derive(Debug)]
-pub(crate) enum Store {
-    /// Its own part of the keys, of so many.
-    Own { partition: Partition, index: usize, of: usize },
-    /// All keys, shared with the other threads. Locked for each operation, as who adds a lock to a cache would.
+pub(crate) struct Store {
+    /// The thread, one of `threads`.
+    index: usize,
+    threads: usize,
+    hasher: KeyHasher,
+    keys: Keys,
+}
+
+#[derive(Debug)]
+enum Keys {
+    /// The thread's own part.
+    Own(Partition),
+    /// All, shared with the other threads. Locked for each operation, as who adds a lock to a cache would.
     Shared(Arc<Mutex<Partition>>),
 }
 
+/// Where a key belongs, which is asked once a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home {
+    pub(crate) hash: u64,
+    pub(crate) thread: usize,
+}
+
 impl Store {
-    /// The thread that owns the key, if it is another one.
+    /// The `hasher` is the partition's and every other thread's.
+    pub(crate) fn own(
+        partition: Partition,
+        hasher: KeyHasher,
+        index: usize,
+        threads: usize,
+    ) -> Self {
+        Self { index, threads, hasher, keys: Keys::Own(partition) }
+    }
+
+    pub(crate) fn shared(
+        partition: Arc<Mutex<Partition>>,
+        hasher: KeyHasher,
+        index: usize,
+        threads: usize,
+    ) -> Self {
+        Self { index, threads, hasher, keys: Keys::Shared(partition) }
+    }
+
     #[inline]
-    pub(crate) fn owner_elsewhere(&self, key: &[u8]) -> Option<usize> {
-        match self {
-            Self::Own { of: 1, .. } | Self::Shared(_) => None,
-            Self::Own { index, of, .. } => Some(owner(key, *of)).filter(|owner| owner != index),
-        }
+    pub(crate) fn home(&self, key: &[u8]) -> Home {
+        let hash = self.hasher.hash(key);
+        let thread = match self.keys {
+            Keys::Own(_) => owner(hash, self.threads),
+            Keys::Shared(_) => self.index,
+        };
+        Home { hash, thread }
+    }
+
+    #[inline]
+    pub(crate) fn is_here(&self, home: Home) -> bool {
+        home.thread == self.index
     }
 
     /// How many other threads must be asked what concerns all keys.
     pub(crate) fn others(&self) -> usize {
-        match self {
-            Self::Own { of, .. } => of - 1,
-            Self::Shared(_) => 0,
+        match self.keys {
+            Keys::Own(_) => self.threads - 1,
+            Keys::Shared(_) => 0,
         }
     }
 
+    /// Does what is asked of one key, which has this hash, and writes the answer.
     #[inline]
-    pub(crate) fn perform(&mut self, op: Op, data: &[u8], protocol: Protocol, out: &mut Vec<u8>) {
-        match self {
-            Self::Own { partition, .. } => partition.perform(op, data, protocol, out),
-            Self::Shared(partition) => {
+    pub(crate) fn perform(
+        &mut self,
+        op: Op,
+        hash: u64,
+        data: &[u8],
+        protocol: Protocol,
+        out: &mut Vec<u8>,
+    ) {
+        match &mut self.keys {
+            Keys::Own(partition) => partition.perform(op, hash, data, protocol, out),
+            Keys::Shared(partition) => {
                 let mut partition = partition.lock().unwrap_or_else(PoisonError::into_inner);
-                partition.perform(op, data, protocol, out);
+                partition.perform(op, hash, data, protocol, out);
             }
         }
     }
 
-    /// Before several operations are performed; those that belong elsewhere are looked for in vain.
+    /// Before several operations are performed.
     #[inline]
-    pub(crate) fn glance(&self, ops: impl Iterator<Item = Op>, data: &[u8]) {
-        let keys = ops.filter_map(|op| op.key()).map(|key| key.of(data));
-        match self {
-            Self::Own { partition, .. } => partition.glance(keys),
-            Self::Shared(partition) => {
+    pub(crate) fn glance<'k>(&self, keys: impl Iterator<Item = HashedKey<'k>>) {
+        match &self.keys {
+            Keys::Own(partition) => partition.glance(keys),
+            Keys::Shared(partition) => {
                 partition.lock().unwrap_or_else(PoisonError::into_inner).glance(keys);
             }
         }
     }
 
     pub(crate) fn sum(&mut self, sum: Sum, data: &[u8]) -> u64 {
-        match self {
-            Self::Own { partition, .. } => partition.sum(sum, data),
-            Self::Shared(partition) => {
+        match &mut self.keys {
+            Keys::Own(partition) => partition.sum(sum, data),
+            Keys::Shared(partition) => {
                 partition.lock().unwrap_or_else(PoisonError::into_inner).sum(sum, data)
             }
         }

@@ -11,43 +11,44 @@ const MAX_KEY_BYTES: usize = 250;
 
 const BAD_FORMAT: &[u8] = b"CLIENT_ERROR bad command line format\r\n";
 
-pub(super) fn next(input: &[u8], limits: &Limits, round: &mut Round) -> Step {
-    let window = &input[..input.len().min(MAX_LINE_BYTES)];
-    let Some(end) = window.iter().position(|byte| *byte == b'\n') else {
+pub(super) fn next(input: &[u8], from: usize, limits: &Limits, round: &mut Round) -> Step {
+    let window = &input[from..input.len().min(from + MAX_LINE_BYTES)];
+    let Some(length) = window.iter().position(|byte| *byte == b'\n') else {
         if window.len() < MAX_LINE_BYTES {
             return Step::Partial;
         }
         round.say(b"CLIENT_ERROR line too long\r\n");
-        return Step::Last(input.len());
+        return Step::Last;
     };
-    let line = &input[..end];
+    let line = &window[..length];
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     round.arguments.clear();
-    split(line, &mut round.arguments);
-    let took = end + 1;
+    split(line, from, &mut round.arguments);
+    let took = length + 1;
     let Some((name, rest)) = round.arguments.split_first() else {
         round.say(b"ERROR\r\n");
         return Step::Took(took);
     };
-    match (name.of(line), rest) {
+    match (name.of(input), rest) {
         (b"get", [_, ..]) => get(limits, round),
-        (b"set", [_, _, _, _] | [_, _, _, _, _]) => return set(input, took, limits, round),
+        (b"set", [_, _, _, _] | [_, _, _, _, _]) => return set(input, from, took, limits, round),
         (b"version", []) => {
             round.say(concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n").as_bytes());
         }
         (b"stats", []) => round.ops.push(Op::Sum(Sum::Stats)),
-        (b"quit", []) => return Step::Last(took),
+        (b"quit", []) => return Step::Last,
         _ => round.say(b"ERROR\r\n"),
     }
     Step::Took(took)
 }
 
-fn split(line: &[u8], words: &mut Vec<Span>) {
+/// The words of a line that stands at `from`.
+fn split(line: &[u8], from: usize, words: &mut Vec<Span>) {
     let mut start = 0;
     for at in 0..=line.len() {
         if line.get(at).is_none_or(|byte| *byte == b' ') {
             if start < at {
-                words.push(Span { start, end: at });
+                words.push(Span { start: from + start, end: from + at });
             }
             start = at + 1;
         }
@@ -71,7 +72,7 @@ fn get(limits: &Limits, round: &mut Round) {
 }
 
 /// `set key flags exptime bytes [noreply]`, and the data on a line of its own.
-fn set(input: &[u8], took: usize, limits: &Limits, round: &mut Round) -> Step {
+fn set(input: &[u8], from: usize, took: usize, limits: &Limits, round: &mut Round) -> Step {
     let key = round.arguments[1];
     let word = |place: usize| round.arguments[place].of(input);
     let numbers = (number::read(word(2)), number::read(word(3)), number::read(word(4)));
@@ -100,16 +101,17 @@ fn set(input: &[u8], took: usize, limits: &Limits, round: &mut Round) -> Step {
         let skip = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(2);
         return Step::Drop { took, skip };
     }
-    let end = took + bytes as usize;
+    let start = from + took;
+    let end = start + bytes as usize;
     match input.get(end..end + 2) {
         None => return Step::Partial,
         Some(b"\r\n") => {
-            let value = Span { start: took, end };
+            let value = Span { start, end };
             round.ops.push(Op::Set { key, value, flags: flags as u32, quiet });
         }
         Some(_) => round.say(b"CLIENT_ERROR bad data chunk\r\n"),
     }
-    Step::Took(end + 2)
+    Step::Took(end + 2 - from)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub enum Protocol {
     Memcached,
 }
 
-/// What the front of a connection's bytes was.
+/// What stood in a connection's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// No whole request yet.
@@ -29,16 +29,22 @@ pub(crate) enum Step {
     /// A request of so many bytes whose refused data follows: so many more are to be dropped, unread.
     Drop { took: usize, skip: usize },
     /// The last one: the connection is to be closed when its replies are sent.
-    Last(usize),
+    Last,
 }
 
 impl Protocol {
-    /// Reads one request from the front of `input` and adds what it asks to `round`.
+    /// Reads the request that begins at `from` and adds what it asks to `round`.
     #[inline]
-    pub(crate) fn next(self, input: &[u8], limits: &Limits, round: &mut Round) -> Step {
+    pub(crate) fn next(
+        self,
+        input: &[u8],
+        from: usize,
+        limits: &Limits,
+        round: &mut Round,
+    ) -> Step {
         match self {
-            Self::Redis => resp::next(input, limits, round),
-            Self::Memcached => memcached::next(input, limits, round),
+            Self::Redis => resp::next(input, from, limits, round),
+            Self::Memcached => memcached::next(input, from, limits, round),
         }
     }
 }

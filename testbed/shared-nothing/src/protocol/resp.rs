@@ -9,44 +9,49 @@ use crate::Limits;
 const MAX_INLINE_BYTES: usize = 64 << 10;
 /// A count or a length has fewer digits.
 const MAX_NUMBER_LINE: usize = 32;
+/// What a client sends that asks nothing.
+const NO_ARRAY: &[u8] = b"*-1\r\n";
 /// No command here takes nearly as many.
 const MAX_ARGUMENTS: u64 = 1024;
 /// Filling more at once would keep a partition from its clients for many seconds.
 const MAX_POPULATE: u64 = 10_000_000;
+/// No request is longer than its longest argument may be and so much.
+const MAX_BESIDES_LONGEST: usize = 64 << 10;
 /// How much of a client's words an error repeats.
 const ECHOED_BYTES: usize = 128;
 
 #[inline]
-pub(super) fn next(input: &[u8], limits: &Limits, round: &mut Round) -> Step {
+pub(super) fn next(input: &[u8], from: usize, limits: &Limits, round: &mut Round) -> Step {
     round.arguments.clear();
-    let read = match input.first() {
+    let read = match input.get(from) {
         None => return Step::Partial,
-        Some(b'*') => array(input, limits, &mut round.arguments),
-        Some(_) => inline(input, &mut round.arguments),
+        Some(b'*') => array(input, from, limits, &mut round.arguments),
+        Some(_) => inline(input, from, &mut round.arguments),
     };
     match read {
-        Ok(Some(took)) => carry_out(input, took, limits, round),
+        Ok(Some(end)) => carry_out(input, end - from, limits, round),
         Ok(None) => Step::Partial,
         Err(problem) => {
             round.say(format!("-ERR Protocol error: {problem}\r\n").as_bytes());
-            Step::Last(input.len())
+            Step::Last
         }
     }
 }
 
-/// How many bytes the request has, if it is whole; else what is wrong with it.
+/// Where the request ends, if it is whole; else what is wrong with it.
 type Read = Result<Option<usize>, String>;
 
 #[inline]
-fn array(input: &[u8], limits: &Limits, arguments: &mut Vec<Span>) -> Read {
-    let Some((count, mut at)) = line(input, 1, "too big mbulk count string")? else {
+fn array(input: &[u8], from: usize, limits: &Limits, arguments: &mut Vec<Span>) -> Read {
+    if input[from..].starts_with(NO_ARRAY) {
+        return Ok(Some(from + NO_ARRAY.len()));
+    }
+    let Some((count, mut at)) =
+        number_line(input, from + 1, MAX_ARGUMENTS, "mbulk count", "multibulk")?
+    else {
         return Ok(None);
     };
-    if count == b"-1" {
-        return Ok(Some(at));
-    }
-    let count = number::read(count).filter(|count| *count <= MAX_ARGUMENTS);
-    let count = count.ok_or_else(|| "invalid multibulk length".to_owned())?;
+    let longest = limits.value_bytes.max(limits.key_bytes) as u64;
     for _ in 0..count {
         match input.get(at) {
             None => return Ok(None),
@@ -55,12 +60,14 @@ fn array(input: &[u8], limits: &Limits, arguments: &mut Vec<Span>) -> Read {
                 return Err(format!("expected '$', got '{}'", other.escape_ascii()));
             }
         }
-        let Some((length, start)) = line(input, at + 1, "too big bulk count string")? else {
+        let Some((length, start)) = number_line(input, at + 1, longest, "bulk count", "bulk")?
+        else {
             return Ok(None);
         };
-        let longest = limits.value_bytes.max(limits.key_bytes) as u64;
-        let length = number::read(length).filter(|length| *length <= longest);
-        let end = start + length.ok_or_else(|| "invalid bulk length".to_owned())? as usize;
+        let end = start + length as usize;
+        if end - from > longest as usize + MAX_BESIDES_LONGEST {
+            return Err("too big request".to_owned());
+        }
         if input.len() < end + 2 {
             return Ok(None);
         }
@@ -70,35 +77,48 @@ fn array(input: &[u8], limits: &Limits, arguments: &mut Vec<Span>) -> Read {
     Ok(Some(at))
 }
 
-/// A short line from `from` on, and where the next one begins.
+/// The number on a line that begins at `from`, of at most `most`, and where the next line begins. Redis's errors have two
+/// words for it.
 #[inline]
-fn line<'a>(
-    input: &'a [u8],
+fn number_line(
+    input: &[u8],
     from: usize,
-    too_long: &str,
-) -> Result<Option<(&'a [u8], usize)>, String> {
-    let rest = &input[from.min(input.len())..];
-    let window = &rest[..rest.len().min(MAX_NUMBER_LINE)];
-    match window.iter().position(|byte| *byte == b'\n') {
-        Some(end) => {
-            let text = &window[..end];
-            Ok(Some((text.strip_suffix(b"\r").unwrap_or(text), from + end + 1)))
+    most: u64,
+    count: &str,
+    length: &str,
+) -> Result<Option<(u64, usize)>, String> {
+    let found = match number::short_line(input, from) {
+        Some((number, next)) => Some((Some(number), next)),
+        None => {
+            let rest = &input[from.min(input.len())..];
+            let window = &rest[..rest.len().min(MAX_NUMBER_LINE)];
+            let end = window.iter().position(|byte| *byte == b'\n');
+            if end.is_none() && window.len() == MAX_NUMBER_LINE {
+                return Err(format!("too big {count} string"));
+            }
+            end.map(|end| {
+                let text = window[..end].strip_suffix(b"\r").unwrap_or(&window[..end]);
+                (number::read(text), from + end + 1)
+            })
         }
-        None if window.len() == MAX_NUMBER_LINE => Err(too_long.to_owned()),
+    };
+    match found {
         None => Ok(None),
+        Some((Some(number), next)) if number <= most => Ok(Some((number, next))),
+        Some(_) => Err(format!("invalid {length} length")),
     }
 }
 
-fn inline(input: &[u8], arguments: &mut Vec<Span>) -> Read {
-    let window = &input[..input.len().min(MAX_INLINE_BYTES)];
-    let Some(end) = window.iter().position(|byte| *byte == b'\n') else {
+fn inline(input: &[u8], from: usize, arguments: &mut Vec<Span>) -> Read {
+    let window = &input[from..input.len().min(from + MAX_INLINE_BYTES)];
+    let Some(length) = window.iter().position(|byte| *byte == b'\n') else {
         return match window.len() {
             MAX_INLINE_BYTES => Err("too big inline request".to_owned()),
             _ => Ok(None),
         };
     };
-    let mut start = 0;
-    for (at, byte) in input[..=end].iter().enumerate() {
+    let (mut start, end) = (from, from + length + 1);
+    for (at, byte) in (from..).zip(&input[from..end]) {
         if byte.is_ascii_whitespace() {
             if start < at {
                 arguments.push(Span { start, end: at });
@@ -107,7 +127,7 @@ fn inline(input: &[u8], arguments: &mut Vec<Span>) -> Read {
         }
     }
     match arguments.len() as u64 {
-        0..=MAX_ARGUMENTS => Ok(Some(end + 1)),
+        0..=MAX_ARGUMENTS => Ok(Some(end)),
         _ => Err("too big inline request".to_owned()),
     }
 }
@@ -132,9 +152,9 @@ fn carry_out(input: &[u8], took: usize, limits: &Limits, round: &mut Round) -> S
         }
     } else if is("QUIT") {
         round.say(b"+OK\r\n");
-        return Step::Last(took);
+        return Step::Last;
     } else {
-        rarer(input, round);
+        rarer(input, limits, round);
     }
     Step::Took(took)
 }
@@ -149,20 +169,21 @@ fn fits(key: Span, limits: &Limits, round: &mut Round) -> bool {
 }
 
 /// What is not on the path of a measured request.
-fn rarer(input: &[u8], round: &mut Round) {
+fn rarer(input: &[u8], limits: &Limits, round: &mut Round) {
     let arguments = std::mem::take(&mut round.arguments);
     let words: Vec<&[u8]> = arguments.iter().map(|span| span.of(input)).collect();
     let upper = words[0].to_ascii_uppercase();
     match (upper.as_slice(), &words[1..]) {
         (b"PING", []) => round.say(b"+PONG\r\n"),
         (b"PING" | b"ECHO", [text]) => say_bulk(round, text),
+        (b"MGET", [_, ..]) => many(&arguments[1..], limits, round),
         (b"DBSIZE", []) => round.ops.push(Op::Sum(Sum::Count)),
         (b"SELECT", [b"0"]) => round.say(b"+OK\r\n"),
         (b"SELECT", [_]) => round.say(b"-ERR DB index is out of range\r\n"),
         (b"CONFIG", [get, names @ ..]) if get.eq_ignore_ascii_case(b"GET") && !names.is_empty() => {
             config(names, round);
         }
-        (b"COMMAND", [count]) if count.eq_ignore_ascii_case(b"COUNT") => round.say(b":11\r\n"),
+        (b"COMMAND", [count]) if count.eq_ignore_ascii_case(b"COUNT") => round.say(b":12\r\n"),
         (b"COMMAND", _) => round.say(b"*0\r\n"),
         (b"CLIENT", [what, _, ..])
             if [&b"SETNAME"[..], b"SETINFO"].iter().any(|set| what.eq_ignore_ascii_case(set)) =>
@@ -178,8 +199,8 @@ fn rarer(input: &[u8], round: &mut Round) {
             round.say(problem.as_bytes());
         }
         (
-            b"PING" | b"ECHO" | b"GET" | b"SET" | b"SELECT" | b"DBSIZE" | b"CONFIG" | b"DEBUG"
-            | b"CLIENT",
+            b"PING" | b"ECHO" | b"GET" | b"MGET" | b"SET" | b"SELECT" | b"DBSIZE" | b"CONFIG"
+            | b"DEBUG" | b"CLIENT",
             _,
         ) => {
             let name = echo(words[0]).to_ascii_lowercase();
@@ -212,6 +233,15 @@ fn config(names: &[&[u8]], round: &mut Round) {
         bulk(&mut round.said, value.as_bytes());
     }
     round.ops.push(Op::Say { text: Span { start, end: round.said.len() } });
+}
+
+/// An array of what each key alone would be answered with.
+fn many(keys: &[Span], limits: &Limits, round: &mut Round) {
+    if !keys.iter().all(|key| fits(*key, limits, round)) {
+        return;
+    }
+    round.say(format!("*{}\r\n", keys.len()).as_bytes());
+    round.ops.extend(keys.iter().map(|key| Op::Get { key: *key }));
 }
 
 /// `DEBUG POPULATE count [prefix [size]]`.

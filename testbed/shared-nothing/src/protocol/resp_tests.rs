@@ -17,13 +17,12 @@ pub(in crate::protocol) fn read_in_pieces(
             let dropped = skip.min(end - at);
             (at, skip) = (at + dropped, skip - dropped);
             round.clear();
-            let input = &stream[at..end];
-            let step = if input.is_empty() {
+            let step = if at == end {
                 Step::Partial
             } else {
-                protocol.next(input, &limits, &mut round)
+                protocol.next(&stream[..end], at, &limits, &mut round)
             };
-            told.extend(round.ops.iter().map(|op| tell(*op, input, &round)));
+            told.extend(round.ops.iter().map(|op| tell(*op, stream, &round)));
             match step {
                 Step::Partial => {
                     assert!(round.ops.is_empty(), "half a request asks nothing");
@@ -31,7 +30,7 @@ pub(in crate::protocol) fn read_in_pieces(
                 }
                 Step::Took(took) => at += took,
                 Step::Drop { took, skip: more } => (at, skip) = (at + took, more),
-                Step::Last(_) => return (told, true),
+                Step::Last => return (told, true),
             }
         }
     }
@@ -76,6 +75,14 @@ fn commands_are_read() {
 }
 
 #[test]
+fn many_keys_are_an_array_of_answers() {
+    assert_eq!(
+        said(b"MGET a\r\n*3\r\n$4\r\nmget\r\n$1\r\nb\r\n$1\r\nc\r\n"),
+        r"say *1\r\n | get a | say *2\r\n | get b | get c"
+    );
+}
+
+#[test]
 fn what_redis_benchmark_asks_first_is_answered() {
     assert_eq!(
         said(b"*3\r\n$6\r\nCONFIG\r\n$3\r\nGET\r\n$4\r\nsave\r\n"),
@@ -100,6 +107,8 @@ fn what_cannot_be_done_is_refused_and_the_next_is_read() {
         ("DEBUG POPULATE many\r\n", "value is not an integer or out of range"),
         ("DEBUG POPULATE 99999999999\r\n", "value is not an integer or out of range"),
         ("GET 012345678901234567890\r\n", "key is longer than 20 bytes"),
+        ("MGET a 012345678901234567890 b\r\n", "key is longer than 20 bytes"),
+        ("MGET\r\n", "wrong number of arguments for 'mget' command"),
     ] {
         let (told, ended) = whole(format!("{request}PING\r\n").as_bytes());
         assert_eq!(told, [format!(r"say -ERR {refusal}\r\n"), r"say +PONG\r\n".to_owned()]);
@@ -116,6 +125,8 @@ fn an_error_is_one_line_whatever_it_repeats() {
 #[test]
 fn nonsense_ends_the_connection() {
     let long_line = [b"GET ".to_vec(), vec![b'a'; 70_000]].concat();
+    let argument = [&b"$1000\r\n"[..], &[b'a'; 1000], b"\r\n"].concat();
+    let long_array = [b"*100\r\n".to_vec(), argument.repeat(70)].concat();
     for (stream, problem) in [
         (&b"*x\r\n"[..], "invalid multibulk length"),
         (b"*1025\r\n", "invalid multibulk length"),
@@ -127,6 +138,7 @@ fn nonsense_ends_the_connection() {
         (b"*1\r\n$1001\r\n", "invalid bulk length"),
         (b"*1\r\n$99999999999999999999\r\n", "invalid bulk length"),
         (&long_line, "too big inline request"),
+        (&long_array, "too big request"),
     ] {
         let (told, ended) = whole(stream);
         assert_eq!(told, [format!(r"say -ERR Protocol error: {problem}\r\n")]);

@@ -18,14 +18,9 @@ impl Span {
         buffer.extend_from_slice(bytes);
         Self { start, end: buffer.len() }
     }
-
-    #[inline]
-    fn moved_by(self, offset: usize) -> Self {
-        Self { start: self.start + offset, end: self.end + offset }
-    }
 }
 
-/// One step of a request; its spans lie in the bytes that it was read from.
+/// One step of a request; its spans lie in the connection's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Get {
@@ -54,22 +49,6 @@ impl Op {
             Self::Say { .. } | Self::Sum(_) => None,
         }
     }
-
-    #[inline]
-    fn moved_by(self, offset: usize) -> Self {
-        match self {
-            Self::Get { key } => Self::Get { key: key.moved_by(offset) },
-            Self::Set { key, value, flags, quiet } => {
-                let (key, value) = (key.moved_by(offset), value.moved_by(offset));
-                Self::Set { key, value, flags, quiet }
-            }
-            Self::Sum(Sum::Populate { count, prefix, value_bytes }) => {
-                let prefix = prefix.map(|prefix| prefix.moved_by(offset));
-                Self::Sum(Sum::Populate { count, prefix, value_bytes })
-            }
-            Self::Say { .. } | Self::Sum(Sum::Count | Sum::Stats) => self,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,17 +71,6 @@ impl Round {
     pub(crate) fn say(&mut self, text: &[u8]) {
         let text = Span::put(&mut self.said, text);
         self.ops.push(Op::Say { text });
-    }
-
-    /// Operations from the `first` on were read `offset` bytes into the connection's bytes.
-    #[inline]
-    pub(crate) fn shift(&mut self, first: usize, offset: usize) {
-        if offset == 0 {
-            return;
-        }
-        for op in &mut self.ops[first..] {
-            *op = op.moved_by(offset);
-        }
     }
 
     pub(crate) fn clear(&mut self) {

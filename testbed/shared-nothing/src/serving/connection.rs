@@ -74,9 +74,7 @@ impl Connection {
             && self.consumed - start < ROUND_BYTES
             && self.skip == 0
         {
-            let before = round.ops.len();
-            let offset = self.consumed;
-            match self.protocol.next(&self.input[offset..], limits, round) {
+            match self.protocol.next(&self.input, self.consumed, limits, round) {
                 Step::Partial => break,
                 Step::Took(took) => self.consumed += took,
                 Step::Drop { took, skip } => {
@@ -85,12 +83,11 @@ impl Connection {
                     self.consumed += dropped;
                     self.skip = skip - dropped;
                 }
-                Step::Last(_) => {
+                Step::Last => {
                     self.consumed = self.input.len();
                     (self.last, self.readable) = (true, false);
                 }
             }
-            round.shift(before, offset);
         }
         self.consumed > start || dropped > 0
     }

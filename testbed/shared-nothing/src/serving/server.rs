@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use mio::net::TcpListener;
 use mio::{Poll, Waker};
-use rudolph_cache::CacheLimits;
+use rudolph_cache::{CacheLimits, KeyHasher};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 
 use super::worker::{WAKER, Worker};
@@ -111,19 +111,21 @@ fn finished(thread: JoinHandle<io::Result<()>>) -> io::Result<()> {
 }
 
 fn stores(config: &ServerConfig) -> Vec<Store> {
-    let of = config.threads;
+    let (of, hasher) = (config.threads, KeyHasher::default());
     match config.engine {
         EngineKind::SharedNothing => (0..of)
             .map(|index| {
                 let CacheLimits { entries, bytes } = config.cache;
                 let limits =
                     CacheLimits { entries: entries.div_ceil(of), bytes: bytes.div_ceil(of) };
-                Store::Own { partition: Partition::new(index, of, limits), index, of }
+                let partition = Partition::new(index, of, limits, hasher.clone());
+                Store::own(partition, hasher.clone(), index, of)
             })
             .collect(),
         EngineKind::Mutex => {
-            let shared = Arc::new(Mutex::new(Partition::new(0, 1, config.cache)));
-            (0..of).map(|_| Store::Shared(shared.clone())).collect()
+            let all = Partition::new(0, 1, config.cache, hasher.clone());
+            let all = Arc::new(Mutex::new(all));
+            (0..of).map(|i| Store::shared(all.clone(), hasher.clone(), i, of)).collect()
         }
     }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
+use rudolph_cache::HashedKey;
 
 use super::connection::{Connection, Gone};
 use super::connections::Connections;
 use crate::Limits;
-use crate::engine::{Inbox, Letter, Outgoing, PostOffice, Store, Ticket};
+use crate::engine::{Home, Inbox, Letter, Outgoing, PostOffice, Store, Ticket};
 use crate::protocol::{Op, Protocol, Round};
 
 /// The waker's; listeners have those below, connections those from 0 on.
@@ -38,6 +39,8 @@ pub(crate) struct Worker {
     connections: Connections,
     generation: u64,
     round: Round,
+    /// Of the round's operations. Those without a key have one that says nothing.
+    homes: Vec<Home>,
     buffer: Vec<u8>,
     /// Connections to be looked at in the next turn, whatever the poll says.
     again: Vec<usize>,
@@ -83,6 +86,7 @@ impl Worker {
             connections: Connections::default(),
             generation: 0,
             round: Round::default(),
+            homes: Vec::new(),
             buffer: vec![0; READ_BYTES],
             again: Vec::new(),
             stalled: Vec::new(),
@@ -104,6 +108,11 @@ impl Worker {
                 self.serve(number);
             }
             self.send_batches()?;
+            // Who has to answer may wait for this core. Once it has run, its answer is here, and this thread need not sleep
+            // and be woken.
+            if self.outgoing.iter().any(Outgoing::is_under_way) {
+                std::thread::yield_now();
+            }
         }
         Ok(())
     }
@@ -242,28 +251,32 @@ impl Worker {
     /// What belongs here is done, what belongs to others joins what goes to them.
     fn perform(&mut self, number: usize, connection: &mut Connection) {
         let Connection { input, replies, protocol, generation, .. } = connection;
-        if self.round.ops.len() > 1 {
-            let here = self.round.ops.iter().copied().filter(|op| {
-                op.key().is_some_and(|key| self.store.owner_elsewhere(key.of(input)).is_none())
-            });
-            self.store.glance(here, input);
-        }
+        self.homes.clear();
         for op in &self.round.ops {
+            let key = op.key().map_or(&[][..], |key| key.of(input));
+            self.homes.push(self.store.home(key));
+        }
+        let ops = || self.round.ops.iter().zip(&self.homes);
+        if self.round.ops.len() > 1 {
+            self.store.glance(ops().filter_map(|(op, home)| {
+                let key = op.key().filter(|_| self.store.is_here(*home))?.of(input);
+                Some(HashedKey { key, hash: home.hash })
+            }));
+        }
+        for (op, home) in ops() {
             let ticket = |place| Ticket { connection: number, generation: *generation, place };
             match *op {
                 Op::Say { text } => {
                     replies.here(|out| out.extend_from_slice(text.of(&self.round.said)));
                 }
-                Op::Get { key } | Op::Set { key, .. } => {
-                    match self.store.owner_elsewhere(key.of(input)) {
-                        None => {
-                            let store = &mut self.store;
-                            replies.here(|out| store.perform(*op, input, *protocol, out));
-                        }
-                        Some(owner) => {
-                            let ticket = ticket(replies.elsewhere());
-                            self.outgoing[owner].filling().ask(ticket, *protocol, *op, input);
-                        }
+                Op::Get { .. } | Op::Set { .. } => {
+                    if self.store.is_here(*home) {
+                        let store = &mut self.store;
+                        replies.here(|out| store.perform(*op, home.hash, input, *protocol, out));
+                    } else {
+                        let ticket = ticket(replies.elsewhere());
+                        let batch = self.outgoing[home.thread].filling();
+                        batch.ask(ticket, *protocol, *op, home.hash, input);
                     }
                 }
                 Op::Sum(sum) => {
@@ -275,7 +288,7 @@ impl Worker {
                     let ticket = ticket(replies.sum(sum, mine, others));
                     for (owner, outgoing) in self.outgoing.iter_mut().enumerate() {
                         if owner != self.index {
-                            outgoing.filling().ask(ticket, *protocol, *op, input);
+                            outgoing.filling().ask(ticket, *protocol, *op, home.hash, input);
                         }
                     }
                 }
