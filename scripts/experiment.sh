@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# experiment.sh [NAME]: runs one experiment, or all of them and makes the page. QUICK=1 is short; RESULTS says where to.
+# experiment.sh [NAME]: runs one experiment, or all of them and makes the page. QUICK=1 is short; RESULTS says where to;
+# RUDOLPH_PROGRAMS is a folder of programs that are built already, as tests have them.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -48,10 +49,14 @@ if [ "${1:-}" = arpeggio ]; then
   exit
 fi
 
-quietly "building the experiments (the first time takes some minutes)" \
-  cargo build --release --package rudolph-experiments --package rudolph-app-server
+programs=${RUDOLPH_PROGRAMS:-}
+if [ -z "$programs" ]; then
+  quietly "building the experiments (the first time takes some minutes)" \
+    cargo build --release --package rudolph-experiments --package rudolph-app-server
+  programs=$TARGET/release
+fi
 
-experiments() { "$TARGET/release/rudolph-experiments" --results "${RESULTS:-testbed/results}" "$@"; }
+experiments() { "$programs/rudolph-experiments" --results "${RESULTS:-testbed/results}" "$@"; }
 experiments run "${quick[@]}" "$@"
 if [ $# -eq 0 ]; then
   shared_nothing

@@ -38,7 +38,7 @@ fn the_quick_form_measures_every_server_and_writes_every_file() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let read = |name: &str| std::fs::read(results.join("shared-nothing").join(name)).unwrap();
     let runs = String::from_utf8(read("runs.csv")).unwrap();
-    assert_eq!(runs.lines().count(), 1 + 7 * 2 * 2, "{runs}");
+    assert_eq!(runs.lines().count(), 1 + 7 * 5, "{runs}");
     let page = String::from_utf8(read("table.md")).unwrap();
     assert!(page.contains("A quick run") && page.contains("| mutex@4"), "{page}");
     assert!(String::from_utf8(read("summary.json")).unwrap().contains("\"shared_nothing@2\""));
