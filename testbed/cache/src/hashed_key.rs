@@ -12,12 +12,6 @@ impl KeyHasher {
     pub fn hash(&self, key: &[u8]) -> u64 {
         self.0.hash_one(key)
     }
-
-    #[inline]
-    #[must_use]
-    pub fn hashed<'k>(&self, key: &'k [u8]) -> HashedKey<'k> {
-        HashedKey { key, hash: self.hash(key) }
-    }
 }
 
 /// A key and its hash by the cache's own [`KeyHasher`]: who needs it for something else too does not hash twice.

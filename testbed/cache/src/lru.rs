@@ -57,6 +57,12 @@ impl<V: AsRef<[u8]> + Default> LruCache<V> {
         }
     }
 
+    #[inline]
+    #[must_use]
+    pub fn hashed<'k>(&self, key: &'k [u8]) -> HashedKey<'k> {
+        HashedKey { key, hash: self.hasher.hash(key) }
+    }
+
     /// The value, marking the key as used.
     #[inline]
     pub fn view(&mut self, key: HashedKey<'_>) -> Option<&V> {
@@ -190,15 +196,15 @@ impl<V: AsRef<[u8]> + Default> LruCache<V> {
 
 impl Cache for LruCache {
     fn get(&mut self, key: &[u8]) -> Option<Bytes> {
-        self.view(self.hasher.hashed(key)).cloned()
+        self.view(self.hashed(key)).cloned()
     }
 
     fn store(&mut self, key: &[u8], value: Bytes) {
-        self.put(self.hasher.hashed(key), |stored| *stored = value);
+        self.put(self.hashed(key), |stored| *stored = value);
     }
 
     fn forget(&mut self, key: &[u8]) {
-        Self::forget(self, self.hasher.hashed(key));
+        Self::forget(self, self.hashed(key));
     }
 
     fn len(&self) -> usize {
@@ -306,7 +312,7 @@ mod tests {
                     }
                     5 => {
                         let is_there = model.0.iter().any(|(known, _)| *known == key);
-                        let key = cache.hasher.hashed(&key);
+                        let key = cache.hashed(&key);
                         assert_eq!(cache.contains(key), is_there, "seed {seed}, step {step}");
                     }
                     _ => assert_eq!(cache.get(&key), model.get(&key), "seed {seed}, step {step}"),

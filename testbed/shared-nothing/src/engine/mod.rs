@@ -8,7 +8,7 @@ mod store;
 pub(crate) use batch::{Batch, Outgoing, Part, Ticket};
 pub(crate) use partition::Partition;
 pub(crate) use post::{Inbox, Letter, PostOffice, post_offices};
-pub(crate) use store::{Home, Store};
+pub(crate) use store::{Home, Keys, Store};
 
 /// How the threads share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,6 @@ const DEFAULT_PREFIX: &[u8] = b"key";
 #[derive(Debug)]
 pub(crate) struct Partition {
     cache: LruCache<SmallVec<[u8; SHORT_VALUE]>>,
-    hasher: KeyHasher,
     index: usize,
     of: usize,
 }
@@ -28,7 +27,7 @@ pub(crate) fn owner(hash: u64, partitions: usize) -> usize {
 impl Partition {
     /// The `index`-th of `of`; the limits are its own.
     pub(crate) fn new(index: usize, of: usize, limits: CacheLimits, hasher: KeyHasher) -> Self {
-        Self { cache: LruCache::with_hasher(limits, hasher.clone()), hasher, index, of }
+        Self { cache: LruCache::with_hasher(limits, hasher), index, of }
     }
 
     /// Does what is asked of one key, which has this hash, and writes the answer.
@@ -96,7 +95,7 @@ impl Partition {
         for i in 0..count {
             key.truncate(prefix.len());
             key.extend_from_slice(format!(":{i}").as_bytes());
-            let key = self.hasher.hashed(&key);
+            let key = self.cache.hashed(&key);
             if owner(key.hash, self.of) != self.index || self.cache.contains(key) {
                 continue;
             }

@@ -16,7 +16,7 @@ pub(crate) struct Store {
 }
 
 #[derive(Debug)]
-enum Keys {
+pub(crate) enum Keys {
     /// The thread's own part.
     Own(Partition),
     /// All, shared with the other threads. Locked for each operation, as who adds a lock to a cache would.
@@ -31,23 +31,9 @@ pub(crate) struct Home {
 }
 
 impl Store {
-    /// The `hasher` is the partition's and every other thread's.
-    pub(crate) fn own(
-        partition: Partition,
-        hasher: KeyHasher,
-        index: usize,
-        threads: usize,
-    ) -> Self {
-        Self { index, threads, hasher, keys: Keys::Own(partition) }
-    }
-
-    pub(crate) fn shared(
-        partition: Arc<Mutex<Partition>>,
-        hasher: KeyHasher,
-        index: usize,
-        threads: usize,
-    ) -> Self {
-        Self { index, threads, hasher, keys: Keys::Shared(partition) }
+    /// The `hasher` is that of the keys and every other thread's.
+    pub(crate) fn new(index: usize, threads: usize, hasher: KeyHasher, keys: Keys) -> Self {
+        Self { index, threads, hasher, keys }
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use rudolph_cache::{CacheLimits, KeyHasher};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 
 use super::worker::{WAKER, Worker};
-use crate::engine::{Partition, PostOffice, Store, post_offices};
+use crate::engine::{Keys, Partition, PostOffice, Store, post_offices};
 use crate::{EngineKind, Limits, Protocol};
 
 const BACKLOG: i32 = 1024;
@@ -119,13 +119,14 @@ fn stores(config: &ServerConfig) -> Vec<Store> {
                 let limits =
                     CacheLimits { entries: entries.div_ceil(of), bytes: bytes.div_ceil(of) };
                 let partition = Partition::new(index, of, limits, hasher.clone());
-                Store::own(partition, hasher.clone(), index, of)
+                Store::new(index, of, hasher.clone(), Keys::Own(partition))
             })
             .collect(),
         EngineKind::Mutex => {
             let all = Partition::new(0, 1, config.cache, hasher.clone());
             let all = Arc::new(Mutex::new(all));
-            (0..of).map(|i| Store::shared(all.clone(), hasher.clone(), i, of)).collect()
+            let store = |i| Store::new(i, of, hasher.clone(), Keys::Shared(all.clone()));
+            (0..of).map(store).collect()
         }
     }
 }
