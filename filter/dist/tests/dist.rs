@@ -21,7 +21,7 @@ fn module() -> Vec<u8> {
 
 fn cargo_metadata() -> Vec<u8> {
     let platform = "--filter-platform=wasm32-unknown-unknown";
-    let arguments = ["metadata", "--format-version=1", "--locked", "--offline", platform];
+    let arguments = ["metadata", "--format-version=1", "--locked", platform];
     let output = Command::new(env!("CARGO")).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output.stdout

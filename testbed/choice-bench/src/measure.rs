@@ -73,7 +73,5 @@ mod tests {
         let costs = measure(50, Round { keys: 100, rounds: 1 }).unwrap();
         assert_eq!(costs.len(), WAYS.len());
         assert!(costs.iter().all(|cost| cost.choose_ns > 0.0 && cost.rebuild_us > 0.0));
-        let ring = costs[WAYS.iter().position(|way| way.name == "ring").unwrap()];
-        assert!(ring.bytes >= 50 * 100 * 16, "{ring:?}");
     }
 }
