@@ -11,6 +11,11 @@ impl Span {
         &bytes[self.start..self.end]
     }
 
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.end - self.start
+    }
+
     /// Copies `bytes` to the end of `buffer`.
     #[inline]
     pub(crate) fn put(buffer: &mut Vec<u8>, bytes: &[u8]) -> Self {

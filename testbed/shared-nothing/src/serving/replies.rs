@@ -4,15 +4,20 @@ use crate::protocol::{Span, Sum};
 /// What a connection keeps of its memory once everything is sent.
 const KEPT_BYTES: usize = 64 << 10;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Slot {
     /// Lies in `held`.
     Bytes(Span),
-    Sum {
-        sum: Sum,
-        total: u64,
-        left: usize,
-    },
+    /// Boxed, for it is rare and long.
+    Sum(Box<Adding>),
+}
+
+/// A sum of which not all parts are there.
+#[derive(Debug)]
+struct Adding {
+    sum: Sum,
+    total: u64,
+    left: usize,
 }
 
 /// A connection's replies, which leave in the order of its requests whoever answers first. Until a reply has to come
@@ -50,7 +55,7 @@ impl Replies {
     /// A place for a sum to which `others` add.
     pub(crate) fn sum(&mut self, sum: Sum, total: u64, others: usize) -> usize {
         self.waiting += others;
-        self.slots.push(Slot::Sum { sum, total, left: others });
+        self.slots.push(Slot::Sum(Box::new(Adding { sum, total, left: others })));
         self.slots.len() - 1
     }
 
@@ -60,11 +65,12 @@ impl Replies {
         match (part, &mut self.slots[place]) {
             (Part::Bytes(bytes), slot) => *slot = Slot::Bytes(Span::put(&mut self.held, bytes)),
             (Part::Sum(more), slot) => {
-                if let Slot::Sum { sum, total, left } = slot {
-                    (*total, *left) = (*total + more, *left - 1);
-                    if *left == 0 {
+                if let Slot::Sum(adding) = slot {
+                    adding.total += more;
+                    adding.left -= 1;
+                    if adding.left == 0 {
                         let start = self.held.len();
-                        sum.write(*total, threads, &mut self.held);
+                        adding.sum.write(adding.total, threads, &mut self.held);
                         *slot = Slot::Bytes(Span { start, end: self.held.len() });
                     }
                 }
