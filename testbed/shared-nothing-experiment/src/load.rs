@@ -1,9 +1,8 @@
 use std::path::Path;
-use std::process;
 use std::time::Instant;
 
 use crate::demand::Demand;
-use crate::process::{ProcessError, Running};
+use crate::process::{ProcessError, Running, patient};
 
 const CLIENTS: u32 = 100;
 const LOAD_THREADS: u32 = 2;
@@ -40,16 +39,15 @@ impl Load {
         server: &Running,
         demand: Demand,
     ) -> Result<Figures, ProcessError> {
-        let program = redis.join("redis-benchmark");
         let (requests, pipeline) = (demand.requests(self.requests), demand.pipeline());
         let text = format!(
             "-p {} -c {CLIENTS} --threads {LOAD_THREADS} -P {pipeline} -n {requests} -r {KEYS} --csv",
             server.address().port()
         );
         let (before, began) = (server.cpu_us()?, Instant::now());
-        let mut benchmark = process::Command::new(&program);
+        let mut benchmark = patient(&redis.join("redis-benchmark"));
         let output = benchmark.args(text.split(' ')).args(demand.words()).output();
-        let output = output.map_err(|source| ProcessError::Run { program, source })?;
+        let output = output.map_err(|source| ProcessError::run(&benchmark, source))?;
         let seconds = began.elapsed().as_secs_f64();
         let cpu_us = (server.cpu_us()? - before) / f64::from(requests);
         let said = String::from_utf8_lossy(&output.stdout);

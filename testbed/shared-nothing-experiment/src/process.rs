@@ -22,6 +22,21 @@ pub(crate) enum ProcessError {
     Benchmark { said: String },
 }
 
+impl ProcessError {
+    pub(crate) fn run(command: &Command, source: io::Error) -> Self {
+        Self::Run { program: command.get_program().into(), source }
+    }
+}
+
+/// A command for servers and load alike: who is woken waits until whoever runs has done what there is to do, and then
+/// finds more to do at once. Else the load cuts in at each reply, or the server at each request, and what a request costs
+/// is how often they take the core from each other.
+pub(crate) fn patient(program: &Path) -> Command {
+    let mut command = Command::new("chrt");
+    command.args(["--batch", "0"]).arg(program);
+    command
+}
+
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server, ended when dropped.
@@ -32,8 +47,6 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// At the lowest priority: load goes first, so requests always wait for the server and it never idles between two of
-    /// them. Else its cost a request would be how often it falls asleep, which more threads do more often.
     pub(crate) fn start(
         contender: Contender,
         redis: &Path,
@@ -57,10 +70,9 @@ impl Running {
         if !program.is_file() {
             return Err(ProcessError::Missing { program });
         }
-        let mut command = Command::new("nice");
-        command.args(["-n", "19"]).arg(&program).args(arguments.split(' '));
-        let process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-        let process = process.map_err(|source| ProcessError::Run { program, source })?;
+        let mut command = patient(&program);
+        command.args(arguments.split(' ')).stdin(Stdio::null()).stdout(Stdio::null());
+        let process = command.spawn().map_err(|source| ProcessError::run(&command, source))?;
         let running = Self { process, address };
         let began = Instant::now();
         while TcpStream::connect(address).is_err() {

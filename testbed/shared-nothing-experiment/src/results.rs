@@ -83,8 +83,8 @@ fn parts(rows: &[Row], margins: &[Margin], costs_drawn: &[Plot], pooling: &Plot)
         paragraphs: vec![
             "What does a server that owns its keys by thread carry, beside Redis, and beside itself with one lock?"
                 .to_owned(),
-            "Processor time is the server's own, user and kernel. Servers ran at the lowest priority, so that requests \
-             always waited for them. Medians over the rounds; ratios within each round."
+            "Processor time is the server's own, user and kernel. Server and load were scheduled in batches: \
+             who is woken waits for its turn. Medians over the rounds; ratios within each round."
                 .to_owned(),
         ],
         plots: costs_drawn.iter().map(|(name, _)| name.clone()).collect(),
