@@ -1,8 +1,8 @@
 /// What one client may ask of the server's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    pub key_bytes: usize,
-    pub value_bytes: usize,
+    pub key_bytes: u32,
+    pub value_bytes: u32,
     /// Of each thread.
     pub connections: usize,
 }

@@ -71,7 +71,7 @@ fn run(options: &Options) -> Result<(), RunError> {
         threads: options.threads.into(),
         listen: [redis].into_iter().chain(memcached).collect(),
         cache: CacheLimits { entries: options.cache_entries, bytes: options.cache_bytes },
-        limits: Limits { value_bytes: options.value_bytes as usize, ..Limits::default() },
+        limits: Limits { value_bytes: options.value_bytes, ..Limits::default() },
     })?;
     for (protocol, address) in server.addresses() {
         _ = writeln!(io::stdout(), "{} {address}", format!("{protocol:?}").to_lowercase());

@@ -251,6 +251,14 @@ mod tests {
         ];
         assert_eq!(parts, expected);
         batch.clear();
-        assert_eq!(batch.answers().count(), 0);
+        for place in 0..2 {
+            let ticket = Ticket { connection: 5, generation: 6, place };
+            let op = if place == 0 { Op::Get { key } } else { Op::Sum(Sum::Count) };
+            let hash = store.home(key.of(from)).hash;
+            batch.ask(ticket, Protocol::Memcached, op, hash, from);
+        }
+        batch.answer(&mut store);
+        let parts: Vec<Part<'_>> = batch.answers().map(|(_, part)| part).collect();
+        assert_eq!(parts, [Part::Bytes(b"VALUE some:1 7 5\r\nvalue\r\n"), Part::Sum(4)]);
     }
 }

@@ -56,7 +56,7 @@ fn split(line: &[u8], from: usize, words: &mut Vec<Span>) {
 }
 
 fn key_fits(key: Span, limits: &Limits) -> bool {
-    key.end - key.start <= MAX_KEY_BYTES.min(limits.key_bytes)
+    key.len() <= MAX_KEY_BYTES.min(limits.key_bytes as usize)
 }
 
 /// Each key is an operation of its own, and the END another: so they meet again in order.
@@ -89,7 +89,7 @@ fn set(input: &[u8], from: usize, took: usize, limits: &Limits, round: &mut Roun
         Some(BAD_FORMAT)
     } else if expires != Some(0) {
         Some(&b"CLIENT_ERROR exptime must be 0: entries leave when room is needed\r\n"[..])
-    } else if bytes > limits.value_bytes as u64 {
+    } else if bytes > u64::from(limits.value_bytes) {
         Some(&b"SERVER_ERROR object too large for cache\r\n"[..])
     } else {
         None

@@ -15,6 +15,7 @@ const NO_ARRAY: &[u8] = b"*-1\r\n";
 const MAX_ARGUMENTS: u64 = 1024;
 /// Filling more at once would keep a partition from its clients for many seconds.
 const MAX_POPULATE: u64 = 10_000_000;
+const MAX_POPULATE_BYTES: u64 = 8 << 30;
 /// No request is longer than its longest argument may be and so much.
 const MAX_BESIDES_LONGEST: usize = 64 << 10;
 /// How much of a client's words an error repeats.
@@ -51,7 +52,7 @@ fn array(input: &[u8], from: usize, limits: &Limits, arguments: &mut Vec<Span>) 
     else {
         return Ok(None);
     };
-    let longest = limits.value_bytes.max(limits.key_bytes) as u64;
+    let longest = u64::from(limits.value_bytes.max(limits.key_bytes));
     for _ in 0..count {
         match input.get(at) {
             None => return Ok(None),
@@ -160,7 +161,7 @@ fn carry_out(input: &[u8], took: usize, limits: &Limits, round: &mut Round) -> S
 }
 
 fn fits(key: Span, limits: &Limits, round: &mut Round) -> bool {
-    let fits = key.end - key.start <= limits.key_bytes;
+    let fits = key.len() <= limits.key_bytes as usize;
     if !fits {
         let problem = format!("-ERR key is longer than {} bytes\r\n", limits.key_bytes);
         round.say(problem.as_bytes());
@@ -192,7 +193,7 @@ fn rarer(input: &[u8], limits: &Limits, round: &mut Round) {
         }
         (b"SET", [_, _, _, ..]) => round.say(b"-ERR syntax error\r\n"),
         (b"DEBUG", [what, rest @ ..]) if what.eq_ignore_ascii_case(b"POPULATE") => {
-            populate(rest, &arguments[2..], round);
+            populate(rest, &arguments[2..], limits, round);
         }
         (b"DEBUG" | b"CONFIG" | b"CLIENT", [what, ..]) => {
             let problem = format!("-ERR unknown subcommand '{}'.\r\n", echo(what));
@@ -245,7 +246,7 @@ fn many(keys: &[Span], limits: &Limits, round: &mut Round) {
 }
 
 /// `DEBUG POPULATE count [prefix [size]]`.
-fn populate(words: &[&[u8]], spans: &[Span], round: &mut Round) {
+fn populate(words: &[&[u8]], spans: &[Span], limits: &Limits, round: &mut Round) {
     let (count, size) = match words {
         [count] | [count, _] => (number::read(count), Some(0)),
         [count, _, size] => (number::read(count), number::read(size)),
@@ -254,12 +255,20 @@ fn populate(words: &[&[u8]], spans: &[Span], round: &mut Round) {
             return;
         }
     };
-    let (count, size) = (count.filter(|n| *n <= MAX_POPULATE), size.filter(|n| *n <= 1 << 20));
+    let count = count.filter(|count| *count <= MAX_POPULATE);
+    let size = size.filter(|size| *size <= u64::from(limits.value_bytes));
     let (Some(count), Some(size)) = (count, size) else {
         round.say(b"-ERR value is not an integer or out of range\r\n");
         return;
     };
+    if count * size > MAX_POPULATE_BYTES {
+        round.say(format!("-ERR more than {MAX_POPULATE_BYTES} bytes at once\r\n").as_bytes());
+        return;
+    }
     let prefix = spans.get(1).copied();
+    if !prefix.is_none_or(|prefix| fits(prefix, limits, round)) {
+        return;
+    }
     round.ops.push(Op::Sum(Sum::Populate { count, prefix, value_bytes: size as usize }));
 }
 

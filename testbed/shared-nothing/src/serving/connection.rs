@@ -6,7 +6,8 @@ use super::replies::Replies;
 use crate::Limits;
 use crate::protocol::{Protocol, Round, Step};
 
-/// A round ends after so many operations, which bounds what its replies can take; ...
+/// A round ends after so many operations, which bounds what its replies can take (by the keys of its last request: one
+/// that names a thousand is answered in whole); ...
 const ROUND_OPS: usize = 64;
 /// ... and after so many bytes, which bounds what can be asked of another thread at once.
 const ROUND_BYTES: usize = 256 << 10;
