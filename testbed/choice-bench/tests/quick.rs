@@ -6,6 +6,7 @@ use std::process::Command;
 #[test]
 fn the_quick_form_measures_every_way_and_writes_every_file() {
     let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join("choosing-results");
+    _ = std::fs::remove_dir_all(&results);
     let mut bench = Command::new(env!("CARGO_BIN_EXE_rudolph-choice-bench"));
     let output = bench.arg("--quick").arg("--results").arg(&results).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

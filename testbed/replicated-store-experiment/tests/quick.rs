@@ -23,6 +23,7 @@ fn the_quick_form_measures_every_store_and_writes_every_file() {
         return;
     }
     let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replicated-store-results");
+    _ = std::fs::remove_dir_all(&results);
     let output = Command::new(experiment)
         .arg("--quick")
         .arg("--redis")

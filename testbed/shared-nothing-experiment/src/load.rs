@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::demand::Demand;
-use crate::process::{ProcessError, Running, patient};
+use crate::process::{ProcessError, Running, under_batch_policy};
 
 const CLIENTS: u32 = 100;
 const LOAD_THREADS: u32 = 2;
@@ -20,7 +20,6 @@ pub(crate) struct Load {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
     pub(crate) cpu_us: f64,
-    pub(crate) rps: f64,
     pub(crate) seconds: f64,
 }
 
@@ -45,35 +44,16 @@ impl Load {
             server.address().port()
         );
         let (before, began) = (server.cpu_us()?, Instant::now());
-        let mut benchmark = patient(&redis.join("redis-benchmark"));
+        let mut benchmark = under_batch_policy(&redis.join("redis-benchmark"));
         let output = benchmark.args(text.split(' ')).args(demand.words()).output();
         let output = output.map_err(|source| ProcessError::run(&benchmark, source))?;
         let seconds = began.elapsed().as_secs_f64();
         let cpu_us = (server.cpu_us()? - before) / f64::from(requests);
-        let said = String::from_utf8_lossy(&output.stdout);
-        let rps = requests_a_second(&said).filter(|_| output.status.success());
-        let rps = rps.ok_or_else(|| ProcessError::Benchmark {
-            said: format!("{said}{}", String::from_utf8_lossy(&output.stderr)).trim().to_owned(),
-        })?;
-        Ok(Figures { cpu_us, rps, seconds })
-    }
-}
-
-/// The second field of the last line, as `"GET","54644.81",...`.
-fn requests_a_second(csv: &str) -> Option<f64> {
-    csv.trim().lines().last()?.split(',').nth(1)?.trim_matches('"').parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::requests_a_second;
-
-    #[test]
-    fn reads_what_redis_benchmark_prints() {
-        let csv = "\"test\",\"rps\",\"avg_latency_ms\"\n\"GET\",\"54644.81\",\"0.351\"\n";
-        assert_eq!(requests_a_second(csv), Some(54_644.81));
-        let csv = "\"mget key:__rand_int__ key:__rand_int__\",\"8312.15\",\"5.301\"\n";
-        assert_eq!(requests_a_second(csv), Some(8_312.15));
-        assert_eq!(requests_a_second("Could not connect"), None);
+        if !output.status.success() {
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said).trim().to_owned();
+            return Err(ProcessError::Benchmark { said });
+        }
+        Ok(Figures { cpu_us, seconds })
     }
 }

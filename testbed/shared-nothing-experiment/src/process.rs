@@ -31,7 +31,7 @@ impl ProcessError {
 /// A command for servers and load alike: who is woken waits until whoever runs has done what there is to do, and then
 /// finds more to do at once. Else the load cuts in at each reply, or the server at each request, and what a request costs
 /// is how often they take the core from each other.
-pub(crate) fn patient(program: &Path) -> Command {
+pub(crate) fn under_batch_policy(program: &Path) -> Command {
     let mut command = Command::new("chrt");
     command.args(["--batch", "0"]).arg(program);
     command
@@ -70,7 +70,7 @@ impl Running {
         if !program.is_file() {
             return Err(ProcessError::Missing { program });
         }
-        let mut command = patient(&program);
+        let mut command = under_batch_policy(&program);
         command.args(arguments.split(' ')).stdin(Stdio::null()).stdout(Stdio::null());
         let process = command.spawn().map_err(|source| ProcessError::run(&command, source))?;
         let running = Self { process, address };
@@ -88,7 +88,7 @@ impl Running {
         self.address
     }
 
-    /// Of all threads, in user and kernel mode, to a tick.
+    /// Of all threads, in user and kernel mode.
     pub(crate) fn cpu_us(&self) -> Result<f64, ProcessError> {
         let pid = self.process.id();
         let time = rudolph_cluster::cpu_time(pid).map_err(|_| ProcessError::Time { pid })?;

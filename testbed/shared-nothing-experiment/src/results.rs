@@ -35,14 +35,13 @@ pub(crate) fn write(
 
 fn runs(trials: &[Trial]) -> Result<Vec<u8>, ArtefactError> {
     let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(["contender", "demand", "round", "cpu_us", "rps", "seconds"])?;
+    csv.write_record(["contender", "demand", "round", "cpu_us", "seconds"])?;
     for Trial { contender, demand, round, figures } in trials {
         csv.write_record([
             contender.to_string(),
             demand.name(),
             round.to_string(),
             format!("{:.4}", figures.cpu_us),
-            format!("{:.0}", figures.rps),
             format!("{:.3}", figures.seconds),
         ])?;
     }
@@ -65,7 +64,7 @@ fn summary(rows: &[Row], margins: &[Margin]) -> serde_json::Value {
         json!({
             "strategy": row.contender.to_string(), "demand": row.demand.name(),
             "cpu_us": row.cpu_us, "cpu_us_low": row.cpu_us_low, "cpu_us_high": row.cpu_us_high,
-            "rps": row.rps, "rps_a_core": row.rps_a_core,
+            "rps_a_core": row.rps_a_core,
             "rps_a_core_over_redis": row.rps_a_core_over_redis, "cpu_over_one_thread": row.cpu_over_one_thread,
         })
     });
@@ -83,7 +82,7 @@ fn parts(rows: &[Row], margins: &[Margin], costs_drawn: &[Plot], pooling: &Plot)
         paragraphs: vec![
             "What does a server that owns its keys by thread carry, beside Redis, and beside itself with one lock?"
                 .to_owned(),
-            "Processor time is the server's own, user and kernel. Server and load were scheduled in batches: \
+            "Processor time is the server's own, user and kernel. Server and load ran under the batch policy: \
              who is woken waits for its turn. Medians over the rounds; ratios within each round."
                 .to_owned(),
         ],
@@ -106,15 +105,8 @@ fn parts(rows: &[Row], margins: &[Margin], costs_drawn: &[Plot], pooling: &Plot)
 }
 
 fn costs(rows: &[Row]) -> Table {
-    let head = [
-        "server",
-        "asked",
-        "us a request",
-        "requests/s a core",
-        "over redis",
-        "over one thread",
-        "requests/s",
-    ];
+    let head =
+        ["server", "asked", "us a request", "requests/s a core", "over redis", "over one thread"];
     let cells = |row: &Row| {
         TableRow::new([
             row.contender.to_string(),
@@ -123,7 +115,6 @@ fn costs(rows: &[Row]) -> Table {
             format!("{:.0}", row.rps_a_core),
             format!("{:.2}", row.rps_a_core_over_redis),
             format!("{:.2}", row.cpu_over_one_thread),
-            format!("{:.0}", row.rps),
         ])
     };
     Table { head: head.map(str::to_owned).to_vec(), rows: rows.iter().map(cells).collect() }

@@ -20,7 +20,6 @@ pub(crate) struct Row {
     pub(crate) cpu_us: f64,
     pub(crate) cpu_us_low: f64,
     pub(crate) cpu_us_high: f64,
-    pub(crate) rps: f64,
     /// How many requests a second one core carries.
     pub(crate) rps_a_core: f64,
     /// Rounds are compared within themselves.
@@ -58,7 +57,6 @@ fn row(trials: &[Trial], contender: Contender, demand: Demand) -> Row {
         cpu_us: median(cpu()),
         cpu_us_low: cpu().fold(f64::INFINITY, f64::min),
         cpu_us_high: cpu().fold(f64::NEG_INFINITY, f64::max),
-        rps: median(of(contender).map(|trial| trial.figures.rps)),
         rps_a_core: 1e6 / median(cpu()),
         rps_a_core_over_redis: 1.0 / ratio_to(Contender::Redis),
         cpu_over_one_thread: ratio_to(alone),
@@ -117,7 +115,7 @@ mod tests {
             contender,
             demand,
             round,
-            figures: Figures { cpu_us, rps: 1.0, seconds: 1.0 },
+            figures: Figures { cpu_us, seconds: 1.0 },
         };
         // The machine is twice as slow in the second round: ratios do not see it.
         let own = Contender::SharedNothing { threads: 1 };

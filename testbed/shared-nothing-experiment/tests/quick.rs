@@ -25,6 +25,7 @@ fn the_quick_form_measures_every_server_and_writes_every_file() {
         return;
     }
     let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared-nothing-results");
+    _ = std::fs::remove_dir_all(&results);
     let output = Command::new(experiment)
         .arg("--quick")
         .arg("--redis")
