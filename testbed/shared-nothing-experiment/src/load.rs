@@ -49,11 +49,33 @@ impl Load {
         let output = output.map_err(|source| ProcessError::run(&benchmark, source))?;
         let seconds = began.elapsed().as_secs_f64();
         let cpu_us = (server.cpu_us()? - before) / f64::from(requests);
-        if !output.status.success() {
+        if !output.status.success() || !has_measured(&String::from_utf8_lossy(&output.stdout)) {
             let said = [output.stdout, output.stderr].concat();
             let said = String::from_utf8_lossy(&said).trim().to_owned();
             return Err(ProcessError::Benchmark { said });
         }
         Ok(Figures { cpu_us, seconds })
+    }
+}
+
+/// Does the last line read as `"GET","54644.81",...`? Its rate is not used: it is as coarse as the program's clock.
+fn has_measured(csv: &str) -> bool {
+    let rate = csv.trim().lines().last().and_then(|line| line.split(',').nth(1));
+    rate.is_some_and(|rate| rate.trim_matches('"').parse::<f64>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_measured;
+
+    #[test]
+    fn knows_a_result_of_redis_benchmark() {
+        assert!(has_measured(
+            "\"test\",\"rps\",\"avg_latency_ms\"\n\"GET\",\"54644.81\",\"0.351\"\n"
+        ));
+        assert!(has_measured("\"mget key:__rand_int__ key:__rand_int__\",\"8312.15\",\"5.301\"\n"));
+        assert!(!has_measured("\"test\",\"rps\",\"avg_latency_ms\"\n"));
+        assert!(!has_measured("Could not connect"));
+        assert!(!has_measured(""));
     }
 }

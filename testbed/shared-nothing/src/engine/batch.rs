@@ -232,12 +232,15 @@ mod tests {
             Op::Get { key: value },
         ];
         let mut batch = Batch::default();
-        for (place, op) in ops.into_iter().enumerate() {
-            let hash = op.key().map_or(0, |key| store.home(key.of(from)).hash);
-            let ticket = Ticket { connection: 5, generation: 6, place };
-            batch.ask(ticket, Protocol::Memcached, op, hash, from);
-        }
-        batch.answer(&mut store);
+        let mut answer = |batch: &mut Batch, ops: &[Op]| {
+            for (place, op) in ops.iter().enumerate() {
+                let hash = op.key().map_or(0, |key| store.home(key.of(from)).hash);
+                let ticket = Ticket { connection: 5, generation: 6, place };
+                batch.ask(ticket, Protocol::Memcached, *op, hash, from);
+            }
+            batch.answer(&mut store);
+        };
+        answer(&mut batch, &ops);
         let (tickets, parts): (Vec<Ticket>, Vec<Part<'_>>) = batch.answers().unzip();
         assert!(tickets.iter().map(|ticket| ticket.place).eq(0..ops.len()));
         let expected = [
@@ -251,13 +254,7 @@ mod tests {
         ];
         assert_eq!(parts, expected);
         batch.clear();
-        for place in 0..2 {
-            let ticket = Ticket { connection: 5, generation: 6, place };
-            let op = if place == 0 { Op::Get { key } } else { Op::Sum(Sum::Count) };
-            let hash = store.home(key.of(from)).hash;
-            batch.ask(ticket, Protocol::Memcached, op, hash, from);
-        }
-        batch.answer(&mut store);
+        answer(&mut batch, &[Op::Get { key }, Op::Sum(Sum::Count)]);
         let parts: Vec<Part<'_>> = batch.answers().map(|(_, part)| part).collect();
         assert_eq!(parts, [Part::Bytes(b"VALUE some:1 7 5\r\nvalue\r\n"), Part::Sum(4)]);
     }

@@ -266,7 +266,9 @@ fn populate(words: &[&[u8]], spans: &[Span], limits: &Limits, round: &mut Round)
         return;
     }
     let prefix = spans.get(1).copied();
-    if !prefix.is_none_or(|prefix| fits(prefix, limits, round)) {
+    if let Some(prefix) = prefix
+        && !fits(prefix, limits, round)
+    {
         return;
     }
     round.ops.push(Op::Sum(Sum::Populate { count, prefix, value_bytes: size as usize }));
